@@ -32,8 +32,6 @@ from typing import Any
 import numpy as np
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
 from benchmarks.lib.record import machine, write_result
@@ -389,7 +387,3 @@ def training(arguments: argparse.Namespace) -> dict[str, Any]:
     subprocess.run([str(part) for part in command], check=True)
     record: dict[str, Any] = json.loads((arguments.output / "training.json").read_text())
     return record
-
-
-if __name__ == "__main__":
-    main()

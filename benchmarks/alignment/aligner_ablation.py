@@ -10,7 +10,6 @@ record is `results/aligner-ablation.json`, which `aligners_page.py` renders.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -20,8 +19,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import scored
 from benchmarks.alignment.aligners import ours, text_of
@@ -86,7 +83,3 @@ def learned(text: Sequence[Path]) -> Iterator[LineLinks]:
     """The first lines of a text, of which an aligner has learned."""
     corpus = Corpus((one.split(), other.split()) for one, other in islice(read_pairs([text[0]], [text[1]]), LINES))
     return Aligner.learn(corpus).align(corpus)
-
-
-if __name__ == "__main__":
-    main()

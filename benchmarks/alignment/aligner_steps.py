@@ -11,13 +11,9 @@ Settings that `--only` leaves out keep their record. The record is `results/alig
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligners import beginning, text_of
 from benchmarks.alignment.gold import novel_parts, novels
@@ -78,7 +74,3 @@ def learned(corpus: Corpus, agreeing: Steps, independent: Steps) -> tuple[Aligne
         began = time.process_time()
         aligner = Aligner.learn(corpus, quality="fast")
         return aligner, time.process_time() - began
-
-
-if __name__ == "__main__":
-    main()

@@ -28,16 +28,15 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.aligner_scores import cells_of, p_value, reliability, scored
 from benchmarks.alignment.gold import Aligned, both, built_in_test, novel_parts, novels, tokenized
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
+from benchmarks.lib.texts import write_lines
 from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, Quality
-from rnnsearch.atomic import write_json, write_text
+from rnnsearch.atomic import write_json
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
@@ -143,7 +142,7 @@ def written(
     text = output.with_name(f"{output.name}.en"), output.with_name(f"{output.name}.fr")
     if not text[1].exists():
         for path, test_side, training_side in zip(text, tested, training(), strict=True):
-            write_text(path, "".join(" ".join(words) + "\n" for words in chain(test_side, training_side)))
+            write_lines(path, map(" ".join, chain(test_side, training_side)))
     return text
 
 
@@ -151,7 +150,7 @@ def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
     """The first lines of both files of a text, in files."""
     paths = [path.with_name(f"{path.stem}-{lines}{path.suffix}") for path in text]
     for path, whole in zip(paths, text, strict=True):
-        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), lines)))
+        write_lines(path, islice(read_lines(whole), lines))
     return paths[0], paths[1]
 
 
@@ -173,7 +172,7 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
         if name in names:
             files[file] = theirs(name, peers, text, output, test)["links"][way]
     for name, pairs in files.items():
-        write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
+        write_lines(BLIND / f"{name}.links", (to_pharaoh(pair) for pair in pairs))
 
 
 def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
@@ -233,7 +232,3 @@ def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str
 def first_lines(path: Path, test: Aligned) -> list[Links]:
     """The links of the test sentences, which come first."""
     return [parse_gold(line).sure for line, _ in zip(read_lines(path), test.gold, strict=False)]
-
-
-if __name__ == "__main__":
-    main()

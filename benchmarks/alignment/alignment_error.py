@@ -12,7 +12,6 @@ alike. Its links of the training text of the built-in corpus then guide the atte
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,14 +19,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.gold import Aligned, both, built_in_test, novels, tokenized
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.texts import write_lines
 from benchmarks.peers.aligners import EFLOMAL
-from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import Links, hard_alignment, parse_gold, to_pharaoh
 from rnnsearch.evaluation.aer import alignment_error_rate
@@ -76,7 +73,7 @@ def of_built_in(folder: Path, program: Path | None) -> dict[str, Any]:
     if program:
         scores, of_training = eflomal(program, (corpus / "train.en", corpus / "train.fr"), test)
         links = folder / "train.links"
-        write_text(links, "".join(f"{to_pharaoh(pair)}\n" for pair in of_training))
+        write_lines(links, (to_pharaoh(pair) for pair in of_training))
         guided = trained(folder / "en-fr-guided", corpus, "en", "fr", "--links", links)
         found |= {"attention, guided by eflomal": scored(test, links_of(guided, test)), **scores}
     return found
@@ -100,7 +97,7 @@ def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[
     with tempfile.TemporaryDirectory() as name:
         text = Path(name) / "s", Path(name) / "t"
         for path, sentences, lines in zip(text, (test.sources, test.targets), tokenized(*training), strict=True):
-            write_text(path, "".join(" ".join(words) + "\n" for words in chain(sentences, lines)))
+            write_lines(path, map(" ".join, chain(sentences, lines)))
         links = Path(name) / "forward", Path(name) / "backward"
         subprocess.run([*map(str, EFLOMAL.command(program, text, links))], check=True, stdout=subprocess.DEVNULL)
         forward, backward = ([parse_gold(line).sure for line in read_lines(path)] for path in links)
@@ -116,7 +113,3 @@ def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[
 def scored(test: Aligned, links: Sequence[Links]) -> dict[str, Any]:
     """The score against the gold links."""
     return asdict(alignment_error_rate(links, test.gold))
-
-
-if __name__ == "__main__":
-    main()

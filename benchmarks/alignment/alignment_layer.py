@@ -10,13 +10,10 @@ What was chosen, was chosen on the two novels DEVELOPED_ON of `aligners.py`; the
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import Cells, reliability
 from benchmarks.alignment.gold import novel_parts, novels
@@ -79,7 +76,3 @@ def cells(pair: ScoredPair) -> Cells:
 def _there(pair: ScoredPair) -> Any:
     assert pair.alignment is not None
     return pair.alignment
-
-
-if __name__ == "__main__":
-    main()

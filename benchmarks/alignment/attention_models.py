@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.alignment_error import links_of, scored
 from benchmarks.alignment.gold import Aligned, built_in_test, novels
@@ -27,7 +24,8 @@ from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_json, write_text
+from benchmarks.lib.texts import write_lines
+from rnnsearch.atomic import write_json
 from rnnsearch.data.read import read_lines
 from rnnsearch.translation import load
 
@@ -95,7 +93,7 @@ def multi30k(data: Path, folder: Path, pairs: int) -> Corpus:
     train, val = ((data / "multi30k" / f"{part}.en.gz", data / "multi30k" / f"{part}.fr.gz") for part in ("train", "val"))
     beginning = folder / "train.en", folder / "train.fr"
     for path, whole in zip(beginning, train, strict=True):
-        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), pairs)))
+        write_lines(path, islice(read_lines(whole), pairs))
     return Corpus("multi30k", beginning, val, val, data / "alibi")
 
 
@@ -148,7 +146,3 @@ def trained_and_scored(model: Path, corpus: Corpus, settings: tuple[str, ...], e
         "words_per_second": round(words / seconds),
         "cpu_hours": round(seconds / 3600, 4),
     }
-
-
-if __name__ == "__main__":
-    main()

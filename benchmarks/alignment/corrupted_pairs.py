@@ -14,19 +14,16 @@ PYTHON is that of an environment with the package `eflomal`, which is never a de
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.aligners import europarl
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.read import read_lines
 
 PAIRS = sized(10_000, 60)
@@ -64,7 +61,7 @@ def written(data: Path, folder: Path) -> tuple[NDArray[np.bool_], list[Path]]:
         target[place] = line
     files = [folder / "text.en", folder / "text.fr"]
     for file, lines in zip(files, (source, target), strict=True):
-        write_text(file, "".join(f"{line}\n" for line in lines))
+        write_lines(file, lines)
     corrupted = np.zeros(len(source), bool)
     corrupted[chosen] = True
     return corrupted, files
@@ -88,7 +85,3 @@ def area(scores: NDArray[np.float64], corrupted: NDArray[np.bool_]) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[numbers]
     positive, negative = int(corrupted.sum()), int((~corrupted).sum())
     return float((ranks[corrupted].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-if __name__ == "__main__":
-    main()

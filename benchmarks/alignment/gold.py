@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
 from rnnsearch.text.tokenize import Tokenizer
@@ -92,7 +91,7 @@ def language_text(folder: Path, output: Path, lines: int | None = None) -> tuple
         parts = [folder / f"test.{side}", folder / f"dev.{side}", folder / f"train.{side}.xz"]
         whole = chain.from_iterable(read_lines(part) for part in parts if part.exists())
         if not path.exists():
-            write_text(path, "".join(f"{line}\n" for line in islice(whole, lines)))
+            write_lines(path, islice(whole, lines))
     return text
 
 

@@ -12,13 +12,10 @@ word that the determiner is linked to. All other steps are soft. Rows are added 
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, write_result
@@ -102,7 +99,3 @@ def main() -> None:
     print(found)
     rows = read("alignment/hard_attention").get("rows", {})
     write_result("alignment/hard_attention", machine=machine(), rows={**rows, arguments.name: found})
-
-
-if __name__ == "__main__":
-    main()

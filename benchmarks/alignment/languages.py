@@ -12,12 +12,8 @@ directions agree, how many are expected, and how many are drawn. A language that
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import scored
 from benchmarks.alignment.aligners import OURS, learned
@@ -61,7 +57,3 @@ def described(lines: Sequence[LineLinks], words: float, gold: Sequence[GoldLinks
     numbers = {"agreed": agreed, "expected": expected, "drawn": sum(map(len, links))}
     found: dict[str, Any] = {"links per word": {name: number / words for name, number in numbers.items()}}
     return found | ({"score": scored(links, gold, range(len(gold)))} if gold else {})
-
-
-if __name__ == "__main__":
-    main()

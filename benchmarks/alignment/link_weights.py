@@ -12,15 +12,12 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligners import beginning, learned, text_of
 from benchmarks.alignment.gold import (
@@ -135,7 +132,3 @@ def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str,
 
     optimizer.step(cost)
     return {"mean": mean, "deviation": deviation} | {name: part.detach().numpy() for name, part in weights.items()}
-
-
-if __name__ == "__main__":
-    main()

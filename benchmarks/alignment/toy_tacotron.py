@@ -11,14 +11,10 @@ are those of `docs/how-to/coming-from-keras.md`. The rows of a seed are added to
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, sized, write_result
@@ -135,7 +131,3 @@ def main() -> None:
     seeds = {**read("alignment/toy_tacotron").get("right_percent", {}), f"seed {seed}": found}
     setting = {"updates": UPDATES, "batch": BATCH, "trained_on_symbols": list(TRAINED), "tested_sequences": TESTED}
     write_result("alignment/toy_tacotron", machine=machine(), setting=setting, right_percent=dict(sorted(seeds.items())))
-
-
-if __name__ == "__main__":
-    main()

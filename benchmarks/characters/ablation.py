@@ -10,13 +10,9 @@ RUNS stays. Written is `benchmarks/results/characters/ablation.json`: the error 
 from __future__ import annotations
 
 import json
-import sys
 import unicodedata
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.characters.g2p import Task, train
 from benchmarks.lib.command import Parser
@@ -76,7 +72,3 @@ def scored(tasks: list[Task]) -> dict[str, Any]:
         "updates": records[0]["updates"],
         "minutes": round(60 * sum(record["hours"] for record in records), 2),
     }
-
-
-if __name__ == "__main__":
-    main()

@@ -11,19 +11,16 @@ of processor time, of the first member, of the ensemble and of the new model.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.characters.models import scored, train, training_of
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.read import read_lines, read_table
 from rnnsearch.model_folder import load_members
 from rnnsearch.translation import Translator
@@ -64,11 +61,11 @@ def main() -> None:
     if not taught.exists():
         known = {word for table in tables.values() for word, _ in read_table(table)} | set(read_lines(test))
         chosen = words_of(asked.text, known, asked.words)
-        write_text(words, "".join(f"{word}\n" for word in chosen))
+        write_lines(words, chosen)
         phones = taught.with_suffix(".phones")
         run("translate", "--model", asked.runs / name, words, "--output", phones, threads=1)
         pairs = zip(chosen, read_lines(phones), strict=True)
-        write_text(taught, "".join(f"{word}\t{found}\n" for word, found in pairs))
+        write_lines(taught, (f"{word}\t{found}" for word, found in pairs))
     if not (model / "training.json").exists():
         train(model, [tables["train"], taught], tables["dev"], SETTINGS)
     torch.set_num_threads(1)
@@ -86,7 +83,3 @@ def main() -> None:
         minutes=training["minutes"],
         found=found,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import unicodedata
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,12 +29,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.characters import models
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
-from rnnsearch.atomic import write_json, write_text
+from benchmarks.lib.texts import write_lines
+from rnnsearch.atomic import write_json
 from rnnsearch.data.read import read_lines, read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.model_folder import load_members
@@ -94,7 +92,7 @@ class Task:
             return given
         named = self.folder.with_name(f"{self.name}-{part}.tsv")
         if not named.exists():
-            write_text(named, "".join(f"{line}\t{self.language}\n" for line in read_lines(given)))
+            write_lines(named, (f"{line}\t{self.language}" for line in read_lines(given)))
         return named
 
     def test_words(self) -> list[str]:
@@ -180,7 +178,7 @@ def train_all(tasks: Sequence[Task]) -> None:
         return
     development = parent.with_name("all-dev.tsv")
     lines = [Random(1).sample(list(read_lines(task.table("dev"))), DEVELOPMENT_WORDS) for task in tasks]
-    write_text(development, "".join(f"{line}\n" for of_language in lines for line in of_language))
+    write_lines(development, (line for of_language in lines for line in of_language))
     models.train(parent, [task.table("train") for task in tasks for _ in range(OFTEN[task.level])], development, SHARED)
 
 
@@ -193,7 +191,7 @@ def pronounced(task: Task, system: str, count: int) -> dict[str, Any]:
     ours = (one.tokens for one in found)
     phones_alone = error_rates(*([*map(without_length_and_accent, words)] for words in (ours, theirs)))
     blind = translator.translate(task.test_words())
-    write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
+    write_lines(BLIND / system / f"{task.name}.txt", (one.text for one in blind))
     folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, count + 1))]
     records = [models.training_of(folder) for folder in folders]
     return {
@@ -219,7 +217,3 @@ def rows(tasks: Sequence[Task], count: int) -> list[dict[str, Any]]:
     """What was found for these languages, as far as they are done."""
     paths = [task.folder / f"{system}.json" for task in tasks for system in systems(count, task.multilingual)]
     return [json.loads(path.read_text()) for path in paths if path.exists()]
-
-
-if __name__ == "__main__":
-    main()

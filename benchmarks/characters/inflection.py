@@ -10,10 +10,7 @@ it was stopped. Written is `benchmarks/results/characters/inflection.json`.
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
 from benchmarks.characters.models import scored, train, training_of
@@ -86,7 +83,3 @@ def main() -> None:
         **training,
         **rates,
     )
-
-
-if __name__ == "__main__":
-    main()

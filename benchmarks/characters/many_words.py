@@ -13,16 +13,13 @@ from __future__ import annotations
 import itertools
 import random
 import statistics
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
+from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
 WORD = "bahdanau"
@@ -43,7 +40,7 @@ def main() -> None:
     found, loads = [], []
     with TemporaryDirectory() as place:
         text = Path(place) / "words"
-        write_text(text, "".join(f"{word}\n" for word in chosen))
+        write_lines(text, chosen)
         for precision, (beam, options) in itertools.product(("fp32", "int8"), BEAMS.items()):
             more = ["--set", f"search.precision={precision}", *options]
             translate = rnnsearch("translate", "--model", asked.model, text, *more, "--jobs")
@@ -60,7 +57,3 @@ def main() -> None:
     print(f"one word, from the start of the program: {statistics.median(starts):.2f} s")
     kept = {"words": asked.count, "model": asked.model, "found": found}
     write_speed("characters/many_words", machine(), **kept, one_word_seconds=starts, loads=loads)
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,6 @@ import json
 import random
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,14 +25,11 @@ from typing import Any
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-
 import rnnsearch
 from benchmarks.characters import models
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 
@@ -103,7 +99,7 @@ def train(folder: Path, pairs: Pairs) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"dev": pairs[:DEVELOPMENT], "train": pairs[DEVELOPMENT:]}
     for name, chosen in tables.items():
-        write_text(folder / f"{name}.tsv", "".join(f"{word}\t{phones}\n" for word, phones in chosen))
+        write_lines(folder / f"{name}.tsv", (f"{word}\t{phones}" for word, phones in chosen))
     if not (folder / "cmudict" / "training.json").exists():
         models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
     return folder / "cmudict"
@@ -113,7 +109,3 @@ def row(seconds: float, phones: Sequence[Sequence[str]] | None, held_out: Pairs)
     """Words a second, and the error rates, where the phones are those of the dictionary."""
     speed = {"words_per_second": round(len(held_out) / seconds)}
     return speed if phones is None else speed | asdict(error_rates(phones, [right.split() for _, right in held_out]))
-
-
-if __name__ == "__main__":
-    main()

@@ -14,10 +14,7 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, sized, write_result
@@ -72,7 +69,3 @@ def _translated(emulator: list[str], lines: list[str]) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(1))
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-if __name__ == "__main__":
-    main()

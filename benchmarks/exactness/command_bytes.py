@@ -242,7 +242,3 @@ def main() -> None:
         keep.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{len(found)} commands, {sum(map(len, found.values()))} digests" + (": not all the same" if differs else ""))
     raise SystemExit(differs)
-
-
-if __name__ == "__main__":
-    main()

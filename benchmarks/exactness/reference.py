@@ -9,12 +9,9 @@ differ, the record has both, and the difference of their scores: below 1e-5 it i
 from __future__ import annotations
 
 import gzip
-import sys
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -69,7 +66,3 @@ def _lines(data: Path, language: str, count: int) -> list[str]:
     files = [data / "wmt" / f"newstest{year}.{language}.gz" for year in (2012, 2013)]
     texts = (gzip.decompress(file.read_bytes()).decode().splitlines() for file in files)
     return list(islice(chain.from_iterable(texts), count))
-
-
-if __name__ == "__main__":
-    main()

@@ -16,13 +16,10 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, rnnsearch, settings
 from benchmarks.lib.record import machine, sized, write_result
@@ -118,7 +115,3 @@ def main() -> None:
     write_result("exactness/same_weights", **record)
     differing = sum(len(set(of.values())) - 1 for of in hashes.values())
     print("all runs of a text end at the same bits" if not differing else f"{differing} hashes differ")
-
-
-if __name__ == "__main__":
-    main()

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.lib.record import sized
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.config import Config, DataConfig, from_preset
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
 from rnnsearch.data.prepare import prepare
@@ -68,7 +68,7 @@ def prepared_text(data: Path, output: Path) -> PreparedData:
     if not (folder / "prepared").exists():
         for language in ("en", "fr"):
             lines = read_lines(data / "europarl" / f"europarl-part0.{language}.xz")
-            write_text(folder / f"text.{language}", "".join(f"{line}\n" for line in itertools.islice(lines, LINES)))
+            write_lines(folder / f"text.{language}", itertools.islice(lines, LINES))
         config = DataConfig(source_words=SIZES["full"].words, target_words=SIZES["full"].words)
         prepare([folder / "text.en"], [folder / "text.fr"], folder / "prepared", config)
     return open_prepared(folder / "prepared")
@@ -95,14 +95,14 @@ def write_training_text(prepared: PreparedData, size: Size, pairs: int, folder: 
     order = np.lexsort((target.lengths, source.lengths))
     for language, name, side, vocabulary in zip(("en", "fr"), names, sides, vocabularies, strict=True):
         lines = _lines(side, vocabulary)
-        write_text(folder / f"sorted.{language}", "".join(f"{lines[number]}\n" for number in order))
-        write_text(folder / f"train.{language}", "".join(f"{line}\n" for line in lines))
-        write_text(folder / f"dev.{language}", "".join(f"{line}\n" for line in lines[:2]))
+        write_lines(folder / f"sorted.{language}", (lines[number] for number in order))
+        write_lines(folder / f"train.{language}", lines)
+        write_lines(folder / f"dev.{language}", lines[:2])
         vocabulary.save(folder / name)
         words = vocabulary.words[2:]
-        write_text(folder / f"onmt.{language}.vocab", "".join(f"{word}\n" for word in words))
+        write_lines(folder / f"onmt.{language}.vocab", words)
         joey = ["<unk>", "<pad>", "<s>", "</s>", *words]
-        write_text(folder / f"joey.{language}.vocab", "".join(f"{word}\n" for word in joey))
+        write_lines(folder / f"joey.{language}.vocab", joey)
 
 
 def sentences_to_translate(prepared: PreparedData, size: Size, sentences: int) -> list[list[str]]:

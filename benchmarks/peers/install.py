@@ -14,8 +14,6 @@ from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.peers.toolkit import Toolkit
 from benchmarks.peers.toolkits import TOOLKITS
@@ -44,7 +42,3 @@ def install(toolkit: Toolkit, folder: Path) -> None:
 def run(*command: object) -> None:
     """Run a command; an error ends the program."""
     subprocess.run([str(part) for part in command], check=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,12 +11,9 @@ A difference of half a BLEU between two single trainings is not significant: the
 from __future__ import annotations
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, write_result
@@ -99,7 +96,3 @@ def main() -> None:
     if before and all(before[key] == value for key, value in shared.items()):
         rows = {**before["rows"], **rows}
     write_result("quality/ablation", machine=on, **shared, rows={name: rows[name] for name in TRAININGS if name in rows})
-
-
-if __name__ == "__main__":
-    main()

@@ -8,10 +8,6 @@ the translations are scored elsewhere.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import RESULTS
@@ -36,7 +32,3 @@ def main() -> None:
                 "--output",
                 output,
             )
-
-
-if __name__ == "__main__":
-    main()

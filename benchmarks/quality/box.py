@@ -28,11 +28,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, read, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
 from rnnsearch.model_files import WEIGHTS
@@ -116,7 +114,7 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
     unknown = [both for both in pairs if words_alone(both[0]) not in known]
     files = folder / f"tatoeba.{source}", folder / f"tatoeba.{target}"
     for file, lines in zip(files, zip(*unknown, strict=True), strict=True):
-        write_text(file, "".join(f"{line}\n" for line in lines))
+        write_lines(file, lines)
     return files
 
 
@@ -168,7 +166,3 @@ def _load(model: Path) -> tuple[float, float]:
     done = subprocess.run([sys.executable, "-c", LOAD, str(model)], capture_output=True, text=True, check=True)
     load, translate = map(float, done.stdout.split())
     return load, translate
-
-
-if __name__ == "__main__":
-    main()

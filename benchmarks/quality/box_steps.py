@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import TINY, machine, write_result
@@ -81,7 +78,3 @@ def main() -> None:
             rows[name] = measured(model, tests, Path(folder) / "written.json")
         print(f"{name}: {rows[name]}", flush=True)
     write_result(f"quality/box_steps-{pair}", machine=machine(), rows=rows)
-
-
-if __name__ == "__main__":
-    main()

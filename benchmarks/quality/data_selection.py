@@ -11,7 +11,6 @@ the slope is between the last two.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -20,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, write_result
@@ -162,7 +159,3 @@ def slope(costs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         "minutes_for_850_million": round((all_["seconds"] + more * seconds) / 60, 1),
         "mb_for_850_million": round(all_["peak_mb"] + more * memory),
     }
-
-
-if __name__ == "__main__":
-    main()

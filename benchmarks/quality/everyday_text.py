@@ -12,10 +12,7 @@ from __future__ import annotations
 import csv
 import html
 import re
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
 from benchmarks.lib.record import sized, write_result
@@ -92,7 +89,3 @@ def main() -> None:
     for name, (count, of) in found.items():
         print(f"{count:4} of {of:4}  {name}")
     write_result("quality/everyday_text", **found)
-
-
-if __name__ == "__main__":
-    main()

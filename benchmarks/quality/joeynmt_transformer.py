@@ -16,14 +16,12 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.texts import write_lines
 from benchmarks.peers.joeynmt.toolkit import JOEYNMT, settings, words_of
 from benchmarks.quality.multi30k import lower_tokenized
 from rnnsearch.atomic import write_json, write_text
@@ -101,7 +99,7 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
             if part == "val":
                 write_text(folder / f"validated.{side}", "".join(lines[:VALIDATED]))
     pieces = ["<unk>", "<pad>", "<s>", "</s>", *subwords.inventory]
-    write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in pieces))
+    write_lines(folder / "pieces.vocab", pieces)
 
 
 def transformer_settings(folder: Path, language: str, source_language: str = "en") -> dict[str, Any]:
@@ -163,13 +161,9 @@ def scored(written: Path, reference: Path, language: str) -> dict[str, Any]:
     tokenizer = Tokenizer("moses", language)
     lines = [tokenizer.detokenize(join(line.split())[0]) for line in read_lines(written)]
     text = written.with_suffix(f".{language}")
-    write_text(text, "".join(f"{line}\n" for line in lines))
+    write_lines(text, lines)
     score = corpus_score(lines, list(read_lines(reference)))
     return {
         "all": {"bleu": score.bleu, "bleu_signature": score.bleu_signature},
         "lower-cased, tokenised": lower_tokenized(text, reference, language),
     }
-
-
-if __name__ == "__main__":
-    main()

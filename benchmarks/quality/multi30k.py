@@ -21,15 +21,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.command import settings as settings_of
@@ -210,7 +207,3 @@ def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[st
     ours, theirs = ([" ".join(tokenizer.tokenize(line)) for line in read_lines(path)] for path in (hypothesis, reference))
     score = metric.corpus_score(ours, [theirs]).score
     return {"bleu": score, "signature": str(metric.get_signature()), "tokens": "moses"}
-
-
-if __name__ == "__main__":
-    main()

@@ -24,13 +24,10 @@ is elsewhere, so that nothing was chosen by it.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
@@ -284,7 +281,3 @@ def main() -> None:
         if ending != "replace-unk" or aligned:
             scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"quality/newstest-{name}", machine=on, **record, scores=scores)
-
-
-if __name__ == "__main__":
-    main()

@@ -13,12 +13,9 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.built_in import corpus
 from benchmarks.lib.command import Parser, environment, rnnsearch, run
@@ -114,7 +111,3 @@ def _aer(text: Path, model: Path) -> float | None:
     found = re.search(r"AER[^\d]*([\d.]+)", aligned.stdout + aligned.stderr)
     assert found, aligned.stderr
     return float(found[1])
-
-
-if __name__ == "__main__":
-    main()

@@ -12,12 +12,9 @@ from __future__ import annotations
 import json
 import re
 import statistics
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.attention_models import Corpus, multi30k, of_built_in, trained_and_scored
 from benchmarks.lib.command import Parser
@@ -118,7 +115,3 @@ def table(variants: dict[str, dict[str, Any]]) -> str:
     lines = ["| variant | BLEU | AER |", "|---|---:|---:|"]
     lines += [f"| {name} | {shown(row['bleu'], 1)} | {shown(row['aer'], 3)} |" for name, row in variants.items()]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    main()

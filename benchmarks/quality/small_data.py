@@ -28,7 +28,6 @@ are in RUNS.
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -39,8 +38,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
@@ -234,7 +231,3 @@ def scored(translations: list[str], test: Pairs) -> dict[str, Any]:
     score = corpus_score(translations, references)
     low, high = np.quantile(bootstrap_bleu(translations, references), (0.025, 0.975)).tolist()
     return {"bleu": round(score.bleu, 2), "interval": [round(low, 2), round(high, 2)], "chrf": round(score.chrf, 2)}
-
-
-if __name__ == "__main__":
-    main()

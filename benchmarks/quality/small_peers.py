@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lib.command import environment
+from benchmarks.lib.texts import write_lines
 from benchmarks.peers.eole.toolkit import EOLE
 from benchmarks.peers.joeynmt.toolkit import JOEYNMT
 from benchmarks.quality.joeynmt_transformer import WIDTH, transformer_settings
-from rnnsearch.atomic import write_json, write_text
+from rnnsearch.atomic import write_json
 from rnnsearch.config import from_preset
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.read import read_lines
@@ -48,7 +49,7 @@ def translations_of_peer(
 def write_pieces(folder: Path, texts: dict[str, Pairs], languages: tuple[str, str]) -> list[str]:
     """Write the parts of the text in subwords that are learned from the part to train on; return the subwords."""
     for side, language in enumerate(languages):
-        write_text(folder / f"plain.{language}", "".join(f"{pair[side]}\n" for pair in texts["train"]))
+        write_lines(folder / f"plain.{language}", (pair[side] for pair in texts["train"]))
     data = from_preset("memory", pairs=len(texts["train"])).data
     source, target = ([folder / f"plain.{language}"] for language in languages)
     prepare(source, target, folder / "prepared", data)
@@ -60,13 +61,13 @@ def write_pieces(folder: Path, texts: dict[str, Pairs], languages: tuple[str, st
                 " ".join(piece for word in tokenizer.tokenize(pair[side]) for piece in subwords.segment(word))
                 for pair in pairs
             )
-            write_text(folder / f"{part}.{language}", "".join(f"{line}\n" for line in lines))
+            write_lines(folder / f"{part}.{language}", lines)
     return list(subwords.inventory)
 
 
 def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
     """Train JoeyNMT, and translate the test set."""
-    write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in ("<unk>", "<pad>", "<s>", "</s>", *pieces)))
+    write_lines(folder / "pieces.vocab", ("<unk>", "<pad>", "<s>", "</s>", *pieces))
     settings = transformer_settings(folder, *languages[::-1])
     settings["training"]["validation_freq"] = 200
     write_json(folder / "training.yaml", settings)  # JSON is YAML
@@ -79,7 +80,7 @@ def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], 
 
 def by_eole(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
     """Train eole, and translate the test set."""
-    write_text(folder / "eole.vocab", "".join(f"{piece}\n" for piece in pieces))
+    write_lines(folder / "eole.vocab", pieces)
     source, target = languages
     model, translated = folder / "eole", folder / "translated.eole"
     settings: dict[str, Any] = {

@@ -20,15 +20,12 @@ from __future__ import annotations
 
 import html
 import re
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -253,7 +250,3 @@ def beside(reference: str, text: str) -> tuple[Counter[str], Counter[str]]:
 def without_tags(text: str) -> str:
     """The text as a translator sees it, on one line."""
     return " ".join(html.unescape(TAG.sub("", text)).split())
-
-
-if __name__ == "__main__":
-    main()

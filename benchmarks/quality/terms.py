@@ -11,14 +11,11 @@ rise; terms that are linked or placed wrongly lower it.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, undisturbed, write_result
@@ -115,7 +112,3 @@ def translate(
 def has(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words are among the tokens, one after the other."""
     return any(list(tokens[i : i + len(words)]) == list(words) for i in range(len(tokens) - len(words) + 1))
-
-
-if __name__ == "__main__":
-    main()

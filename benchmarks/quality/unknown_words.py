@@ -10,13 +10,10 @@ words: those that the reference has, by its gold links, for the same source word
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, run
@@ -113,7 +110,3 @@ def right(
             expected = {words[target] for source, target in links.possible if source == replacement.source}
             found[replacement.by] += replacement.word in expected
     return dict(found)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,10 +9,6 @@ over the whole vocabulary. `translation_speed.py` measures the gain in speed, wi
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
@@ -53,7 +49,3 @@ def main() -> None:
     found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
     record = "quality/vocabulary_selection" + ("-fp32" if arguments.training == "fp32" else "")
     write_result(record, machine=on, **found)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,13 +11,9 @@ translated each segment by itself, so that words besides the exchanged one diffe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from random import Random
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -76,7 +72,3 @@ def neighbours(pairs: list[Pair]) -> Iterator[tuple[Pair, Pair]]:
                 yield other, pair
                 break
         seen.update(dict.fromkeys(masked, pair))
-
-
-if __name__ == "__main__":
-    main()

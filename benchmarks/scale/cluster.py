@@ -17,12 +17,10 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
 WORKERS = 2
@@ -73,7 +71,7 @@ def main() -> None:
     on = machine()
     with TemporaryDirectory() as place:
         source, notes = Path(place) / "text", Path(place) / "steps"
-        write_text(source, "".join(f"{line}\n" for line in islice(read_lines(asked.source), asked.lines)))
+        write_lines(source, islice(read_lines(asked.source), asked.lines))
         translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--jobs")
         ray = [sys.executable, __file__, "--model", asked.model, "--source", source, "--steps", notes]
         ways = {
@@ -92,7 +90,3 @@ def main() -> None:
         median={name: statistics.median(found) for name, found in seconds.items()},
         ray_steps={step: statistics.median(each[step] for each in steps) for step in steps[0]},
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -10,17 +10,14 @@ Times are those of the whole programs, their start included. Every output must b
 from __future__ import annotations
 
 import statistics
-import sys
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
 
@@ -34,7 +31,7 @@ def main() -> None:
     with TemporaryDirectory() as place:
         texts = [Path(place) / path.name for path in (asked.source, asked.target)]
         for path, text in zip((asked.source, asked.target), texts, strict=True):
-            write_text(text, "".join(f"{line}\n" for line in islice(read_lines(path), asked.lines)))
+            write_lines(text, islice(read_lines(path), asked.lines))
         translate = rnnsearch("translate", "--no-split-sentences", "--model", asked.model, texts[0])
         prepare = rnnsearch("prepare", "--source", texts[0], "--target", texts[1])
         one, two = ("--jobs", "1"), ("--jobs", "2")
@@ -55,7 +52,3 @@ def main() -> None:
     }
     loads = [{"way": way, **run.load()} for way, of_way in runs.items() for run in of_way]
     write_speed("scale/jobs", machine(), lines=asked.lines, model=str(asked.model), found=found, loads=loads)
-
-
-if __name__ == "__main__":
-    main()

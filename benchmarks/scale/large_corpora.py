@@ -19,7 +19,6 @@ import itertools
 import json
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,8 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
@@ -167,7 +164,3 @@ def main() -> None:
         }
         print(name, whole[name])
     write_speed("scale/large_corpora", machine=on, measured=found, words=asked.words * 1e6, whole=whole)
-
-
-if __name__ == "__main__":
-    main()

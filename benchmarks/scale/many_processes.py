@@ -17,7 +17,6 @@ Two ways to grow: 80 pairs for each process, so that the minibatch grows; and 64
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -25,8 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, seconds_alone, sized, write_speed
@@ -146,7 +143,3 @@ def main() -> None:
         measured={"80 pairs": asdict(large), "10 pairs": asdict(small)},
         growth=record,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -21,10 +21,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, environment
-from benchmarks.lib.record import machine, peak_megabytes, sized, write_speed
+from benchmarks.lib.processes import peak_megabytes
+from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from benchmarks.lib.training import WITHOUT_END, Enough, trainer_of, watch
 from benchmarks.lib.turns import beside_programs, medians, rounded
@@ -128,7 +127,3 @@ def memory(command: list[object], variables: dict[str, str]) -> dict[str, Any]:
         "optimizer_megabytes": round(rows[0][3] / 2**20),
         "peak_megabytes": [row[4] for row in rows],
     }
-
-
-if __name__ == "__main__":
-    main()

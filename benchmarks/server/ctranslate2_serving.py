@@ -22,8 +22,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
@@ -193,7 +191,3 @@ def main() -> None:
         clients=CLIENTS,
         contestants=rows,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import resource
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,8 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -109,7 +106,3 @@ def main() -> None:
         attacks=attacks,
         healthy_at_the_end=healthy,
     )
-
-
-if __name__ == "__main__":
-    main()

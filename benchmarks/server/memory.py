@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -72,23 +69,10 @@ async def _ask(port: int, requests: Sequence[Request], clients: int) -> None:
 
 def _memory(server: Served) -> dict[str, dict[str, float]]:
     """The resident memory of each process, and its share of the memory of all."""
-    return {
-        name: {
-            "resident_mb": _megabytes(process / "status", "VmRSS:"),
-            "peak_mb": _megabytes(process / "status", "VmHWM:"),
-            "share_mb": _megabytes(process / "smaps_rollup", "\nPss:"),
-        }
-        for name, process in server.processes().items()
-    }
-
-
-def _megabytes(file: Path, figure: str) -> float:
-    return round(int(file.read_text().split(figure)[1].split()[0]) / 1024, 1)
+    figures = {"resident_mb": "VmRSS", "peak_mb": "VmHWM", "share_mb": "Pss"}
+    found = {name: server.megabytes(figure) for name, figure in figures.items()}
+    return {process: {name: of[process] for name, of in found.items()} for process in found["share_mb"]}
 
 
 def _sum(found: dict[str, dict[str, float]]) -> float:
     return round(sum(one["share_mb"] for one in found.values()), 1)
-
-
-if __name__ == "__main__":
-    main()

@@ -20,8 +20,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.server.clients import Client, Served
@@ -38,7 +36,7 @@ def killed(server: Served, which: str) -> float:
     async def kill() -> None:
         asking = asyncio.create_task(Client(server.port).translate("\n".join([SENTENCE] * 50)))
         await asyncio.sleep(0.1)
-        os.kill(int(processes[which].name), signal.SIGKILL)
+        os.kill(processes[which], signal.SIGKILL)
         await asyncio.gather(asking, return_exceptions=True)
 
     asyncio.run(kill())
@@ -51,9 +49,9 @@ def killed(server: Served, which: str) -> float:
     return time.perf_counter() - began
 
 
-def _runs(process: Path) -> bool:
+def _runs(process: int) -> bool:
     try:
-        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
@@ -97,7 +95,3 @@ def main() -> None:
     share = round(seconds["first_answer"] / seconds["import_torch"], 2)
     print(f"{seconds}; the first answer comes after {share} times what importing PyTorch takes")
     write_speed("server/restart", on, load=run.load(), seconds=seconds, times_of_import=share, rounds=rounds)
-
-
-if __name__ == "__main__":
-    main()

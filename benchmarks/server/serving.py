@@ -19,8 +19,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.clients import Served, closed_loop, in_process, lines_of, open_loop, percentiles
@@ -86,7 +84,3 @@ def main() -> None:
         share=statistics.median(turn["share"] for turn in turns),
         turns=turns,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -13,14 +13,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -121,7 +117,3 @@ def main() -> None:
     write_speed(
         "server/soak", on, clients=arguments.clients, asked=asked, differences=differences, growth=growth, states=rows
     )
-
-
-if __name__ == "__main__":
-    main()

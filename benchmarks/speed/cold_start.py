@@ -17,8 +17,6 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser, cost_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 
@@ -111,7 +109,3 @@ def _stages(model: str, precision: str) -> dict[str, dict[str, float]]:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     stages: dict[str, dict[str, float]] = json.loads(done.stdout)
     return {name: {key: round(value, 3) for key, value in row.items()} for name, row in stages.items()}
-
-
-if __name__ == "__main__":
-    main()

@@ -12,12 +12,9 @@ from __future__ import annotations
 import gc
 import os
 import statistics
-import sys
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
@@ -108,7 +105,3 @@ def speed(updates: list[Update]) -> float:
     """Target words a second."""
     counted = updates[WARM_UP:]
     return sum(update.words for update in counted) / sum(update.seconds for update in counted)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import math
 import statistics
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import in_rounds, machine, seconds_alone, sized, write_speed
@@ -192,7 +188,3 @@ def _rows(size: str, engines: dict[str, dict[str, Any]]) -> list[dict[str, objec
     )
     where = f"{size} size, fp32, `{name}`"
     return [{"what": f"{what}, {where}", "unit": unit, "ours": value, "peers": {}} for what, value, unit in found]
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,6 @@ words, beam 12, and the size's vocabulary. Writes `results/growth-SIZE.json` and
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,8 +19,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import IMAGES, machine, sized, undisturbed, write_speed
@@ -137,7 +134,3 @@ def draw(found: dict[str, list[dict[str, Any]]], usual: Point, path: Path) -> No
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()

@@ -23,8 +23,6 @@ from tempfile import TemporaryDirectory
 
 from packaging.requirements import Requirement
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import write_result
 
@@ -125,7 +123,3 @@ def installed(python: Path) -> Sizes:
     done = subprocess.run([python, "-c", SIZES], capture_output=True, text=True, check=True)
     found: Sizes = json.loads(done.stdout)
     return found
-
-
-if __name__ == "__main__":
-    main()

@@ -14,13 +14,10 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
@@ -145,7 +142,3 @@ def _rows(size: str, speeds: dict[Contestant, float]) -> list[dict[str, object]]
                 what = f"training, {size} size, {precision}, {minibatches}"
                 rows.append({"what": what, "unit": "target words/s", "ours": ours, "peers": peers})
     return rows
-
-
-if __name__ == "__main__":
-    main()

@@ -15,12 +15,9 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import Run, in_rounds, machine, sized, write_speed
@@ -151,7 +148,3 @@ def _record(runs: dict[str, list[Run[float]]]) -> dict[str, Any]:
         }
         for name, of_name in runs.items()
     }
-
-
-if __name__ == "__main__":
-    main()

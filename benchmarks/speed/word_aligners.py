@@ -10,13 +10,10 @@ loops of `rnnsearch align` are compiled before. PYTHON is that of an environment
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligners import FAST, OURS, beginning, europarl, written
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
@@ -61,7 +58,3 @@ def cost(name: str, peers: Path, text: Sequence[Path], threads: int) -> dict[str
             links = [output.with_name(f"{output.name}-{of}") for of in ALIGNERS[name].writes]
             command = [*map(str, ALIGNERS[name].command(peers, text, links))]
         return cost_of(command, threads, (temporary, output.with_name(f"{output.name}.parts")))
-
-
-if __name__ == "__main__":
-    main()

@@ -19,12 +19,9 @@ import argparse
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from benchmarks.lib.command import Parser
 from rnnsearch.atomic import atomic_write, write_text
@@ -210,7 +207,3 @@ def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> 
     if done.returncode:
         raise RnnsearchError(f"{command[0]} failed with exit status {done.returncode}; see {log}")
     return done.stdout.decode("utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import peak_megabytes
+from benchmarks.lib.processes import peak_megabytes
 from benchmarks.lib.speed_text import BATCH, SIZES, text_system, uniform_system
 from benchmarks.lib.training import train
 from rnnsearch.config import parse_assignments
