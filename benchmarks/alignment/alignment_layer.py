@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.alignment.aligner_scores import Cells, reliability
-from benchmarks.alignment.gold import novel_parts, novels
+from benchmarks.alignment.gold import novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, write_result
 from rnnsearch.data.word_alignments import Links, hard_alignment
-from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.translation import ScoredPair, load
 
 LEAST = 0.01
@@ -29,15 +28,10 @@ LEAST = 0.01
 
 def main() -> None:
     """Align, score, record."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--model", type=Path, help="a translator with an alignment layer, English to French")
-    arguments = parser.parse_args()
-
-    on = machine()
+    arguments = Parser(__doc__, "data", "model?").parse_args()
+    on, test = machine(), novels(arguments.data)
     translator = load(*([arguments.model] if arguments.model else []))
-    test, parts = novels(arguments.data / "alibi"), novel_parts(arguments.data / "alibi")
-    lines = ([" ".join(words) for words in side] for side in (test.sources, test.targets))
-    pairs = translator.score(*lines, tokenized=True)
+    pairs = translator.score(*test.lines(), tokenized=True)
     ways = {
         "attention": [hard_alignment(_there(pair)) for pair in pairs],
         "attention, one word later": [later(pair) for pair in pairs],
@@ -45,14 +39,13 @@ def main() -> None:
     }
     found: dict[str, Any] = {}
     for way, links in ways.items():
-        found[way] = {}
-        for part, numbers in parts.items():
-            score = alignment_error_rate([links[n] for n in numbers], [test.gold[n] for n in numbers])
-            found[way][part] = {"aer": score.aer, "precision": score.precision, "recall": score.recall}
+        found[way] = {
+            part: {name: score[name] for name in ("aer", "precision", "recall")} for part, score in test.scores(links).items()
+        }
         print(way, *(f"{part} {score['aer']:.4f}" for part, score in found[way].items()))
     probable = {
         part: reliability([cells(pairs[n]) for n in numbers], [test.gold[n] for n in numbers])
-        for part, numbers in parts.items()
+        for part, numbers in test.parts.items()
     }
     for part, of in probable.items():
         print(part, *(f"{kind}: calibration error {one['expected_calibration_error']:.4f}" for kind, one in of.items()))

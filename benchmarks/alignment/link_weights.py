@@ -19,17 +19,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from benchmarks.alignment.aligners import beginning, learned, text_of
-from benchmarks.alignment.gold import (
-    LANGUAGES,
-    Aligned,
-    built_in_test,
-    language_sets,
-    language_text,
-    novel_parts,
-    novels,
-    tokenized,
-)
+from benchmarks.alignment.aligners import beginning_of, learned, text_of
+from benchmarks.alignment.gold import LANGUAGES, Aligned, built_in_test, language_sets, language_text, novels, tokenized
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import TINY, sized
@@ -63,8 +54,7 @@ Cells = tuple[Doubles, Doubles, Doubles]
 
 def main() -> None:
     """Train, collect, fit, write."""
-    parser = Parser(__doc__, "data", "output")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output").parse_args()
     folder = arguments.output / "aligners"
     folder.mkdir(parents=True, exist_ok=True)
     collected: list[Cells] = []
@@ -72,7 +62,7 @@ def main() -> None:
         for lines in sizes:
             text, known = known_links(name, lines, arguments.data, folder)
             aligner = learned(text, folder / f"{name}-{lines or 'all'}.aligner")
-            found = aligner.align(zip(known.sources, known.targets, strict=True))
+            found = aligner.align(known.pairs())
             for line, gold in zip(found, known.gold, strict=True):
                 evidence, linked, weight = cells(line, gold, GENERATED if name == "built-in" else 1.0)
                 collected.append((evidence, linked, weight / 2))
@@ -89,14 +79,13 @@ def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple
         return language_text(data / "align" / name, folder, lines), language_sets(data / "align" / name)["dev"]
     corpus = built_in.corpus(folder / "corpus")
     if name == "novels":
-        test = novels(data / "alibi")
-        known = test.chosen(novel_parts(data / "alibi")["developed on"])
+        test = novels(data)
+        known = test.part("developed on")
     else:
         test = built_in_test(corpus)
-        whole = tokenized(corpus / "train.en", corpus / "train.fr")
-        known = Aligned(*whole, read_gold(corpus / "train.gold")).chosen(range(TRAINED))
+        known = Aligned(*tokenized(*built_in.part(corpus, "train")), read_gold(corpus / "train.gold")).chosen(range(TRAINED))
     text: Sequence[Path] = text_of(name, test, data, folder)
-    return (beginning(text, lines) if lines else text), known
+    return (beginning_of(text, lines) if lines else text), known
 
 
 def cells(line: LineLinks, gold: GoldLinks, weight: float) -> Cells:

@@ -10,13 +10,11 @@ A difference of half a BLEU between two single trainings is not significant: the
 
 from __future__ import annotations
 
-import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, read, write_result
+from benchmarks.lib.command import Parser, side_by_side
+from benchmarks.lib.record import machine, read, read_json, write_result
 from benchmarks.quality.multi30k import evaluate, train, train_command
 
 TRAININGS: dict[str, tuple[str, ...]] = {
@@ -65,11 +63,10 @@ SEARCHES: dict[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Train what is missing, translate `val`, record."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", "set")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--only", nargs="+", choices=TRAININGS, default=list(TRAININGS), help="only these rows")
     parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of all")
     arguments = parser.parse_args()
 
     on, data, folder = machine(), arguments.data, arguments.output / f"ablation-{arguments.epochs}"
@@ -78,7 +75,7 @@ def main() -> None:
         model = folder / name.replace(" ", "-").replace("/", "-")
         settings = (f"training.max_epochs={arguments.epochs}", *arguments.set, *TRAININGS[name])
         train(train_command(data, model, "best", settings), model, resume=True, jobs=arguments.jobs)
-        training = json.loads((model / "training.json").read_text())
+        training = read_json(model / "training.json")
         found: dict[str, Any] = {"settings": TRAININGS[name], "bleu": {"beam 5": bleu(model, ())}}
         if name == "best":
             found["bleu"] |= {search: bleu(model, how) for search, how in SEARCHES.items()}
@@ -89,8 +86,7 @@ def main() -> None:
     def bleu(model: Path, how: tuple[str, ...]) -> float:
         return round(float(evaluate(data, [model], "val", how)["all"]["bleu"]), 2)
 
-    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
+    rows = side_by_side(row, arguments.only, arguments.jobs)
     shared = {"epochs": arguments.epochs, "settings": arguments.set}
     before = read("quality/ablation")
     if before and all(before[key] == value for key, value in shared.items()):

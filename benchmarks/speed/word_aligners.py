@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.alignment.aligners import FAST, OURS, beginning, europarl, written
+from benchmarks.alignment.aligners import FAST, OURS, beginning_of, europarl, written
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.aligners import ALIGNERS
@@ -33,7 +33,7 @@ def main() -> None:
     on, folder = machine(), arguments.output / "word_aligners"
     folder.mkdir(parents=True, exist_ok=True)
     text = written(folder / str(arguments.pairs), ([], []), lambda: europarl(arguments.data, arguments.pairs))
-    cost(OURS, arguments.peers, beginning(text, 20), 1)  # compiles the loops, which are kept
+    cost(OURS, arguments.peers, beginning_of(text, 20), 1)  # compiles the loops, which are kept
     runs = []
     for name in (OURS, FAST, *arguments.others):
         for threads in sorted({1, arguments.threads}):
