@@ -17,7 +17,6 @@ in the folders of the models are rendered.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import statistics
@@ -28,9 +27,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
-from benchmarks.lib.command import Parser, run
-from benchmarks.lib.record import machine, read, sized, write_result
-from benchmarks.lib.texts import write_lines
+from benchmarks.lib.command import Parser, evaluated
+from benchmarks.lib.record import machine, read, read_json, sized, write_result
+from benchmarks.lib.texts import sides, write_lines
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
 from rnnsearch.model_files import WEIGHTS
@@ -75,7 +74,7 @@ def main() -> None:
     pair, trained, after = arguments.pair, arguments.trained, arguments.after
     on, before = machine(), read(f"quality/box-{pair}") or {"trainings": [], "rows": {}}
     folders = [*after, trained / "model"] if (trained / "model").exists() else []
-    trainings = [json.loads((folder / "training.json").read_text()) for folder in folders]
+    trainings = [read_json(folder / "training.json") for folder in folders]
     if not after:  # the model went on from what was installed
         trainings = [*before["trainings"], *(one for one in trainings if one not in before["trainings"])]
     rows = {name: row for name, row in before["rows"].items() if row["weights"] == installed_weights(pair)}
@@ -118,6 +117,11 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
     return files
 
 
+def tests_of(pair: str, data: Path, text: Path, folder: Path) -> dict[str, tuple[Path, Path]]:
+    """The test sets of a pair."""
+    return {"Tatoeba": held_out(pair, text, folder), "newstest2013": sides(data, "wmt/newstest2013", *pair.split("-"))}
+
+
 def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
     """Sizes, times, and BLEU of each way to store and search."""
     floats, installed = trained / "model", default_model(pair)
@@ -131,15 +135,14 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     first: dict[str, list[str]] = {}
     with TemporaryDirectory() as folder:
-        news = tuple(data / "wmt" / f"newstest2013.{language}.gz" for language in pair.split("-"))
-        tests = {"Tatoeba": held_out(pair, trained / "text", Path(folder)), "newstest2013": news}
+        tests = tests_of(pair, data, trained / "text", Path(folder))
         for way, (model, precision) in ways.items():
             scores = {}
             for test, (source, reference) in tests.items():
                 lines, written = Path(folder) / "translations", Path(folder) / "scores.json"
-                options = ["--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}"]
-                run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", written, *options)
-                result, translations = json.loads(written.read_text()), list(read_lines(lines))
+                options = ("--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}")
+                result = evaluated([model], source, reference, written, *options)
+                translations = list(read_lines(lines))
                 exact = first.setdefault(test, translations)
                 different = sum(ours != theirs for ours, theirs in zip(translations, exact, strict=True))
                 scores[test] = {
