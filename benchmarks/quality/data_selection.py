@@ -11,7 +11,7 @@ the slope is between the last two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import Parser, cost_of, rnnsearch, text_options
 from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.data.read import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
     SIDES,
@@ -46,14 +47,11 @@ def main() -> None:
     parser = Parser(__doc__, "data")
     parser.add_argument("--lines", type=int, default=10**9, help="only so many pairs of the corpus")
     arguments = parser.parse_args()
-    news: dict[Side, Path] = {
-        side: arguments.data / "wmt" / f"news2008-2011.{language}.gz" for side, language in LANGUAGES.items()
-    }
-    on = machine()
+    on, news = machine(), by_side(sides(arguments.data, "wmt/news2008-2011"))
     with TemporaryDirectory() as folder:
         whole = concatenated(arguments.data / "europarl", Path(folder), arguments.lines)
         corpus = CorpusFiles.measure([whole["source"]], [whole["target"]], quiet)
-        costs = [cost(whole, Path(folder), share * len(corpus) // 4, arguments.data) for share in (1, 2, 4)]
+        costs = [cost(whole, news, Path(folder), share * len(corpus) // 4) for share in (1, 2, 4)]
         kept = [count for count in KEPT if count < len(corpus)] or [len(corpus) // 10]
         found = perplexities(corpus, news, arguments.data / "wmt", kept)
     write_result(
@@ -68,15 +66,19 @@ def main() -> None:
     )
 
 
+def by_side(files: Iterable[Path]) -> dict[Side, Path]:
+    """Two files, by their sides."""
+    return dict(zip(SIDES, files, strict=True))
+
+
 def quiet(stage: str, done: int, total: int | None) -> None:
     """No progress."""
 
 
 def concatenated(europarl: Path, folder: Path, lines: int) -> dict[Side, Path]:
     """The corpus as one plain file a side."""
-    paths: dict[Side, Path] = {}
+    paths = by_side(folder / f"europarl.{language}" for language in LANGUAGES.values())
     for side, language in LANGUAGES.items():
-        paths[side] = folder / f"europarl.{language}"
         text = chain.from_iterable(read_lines(europarl / f"europarl-part{part}.{language}.xz") for part in (0, 1))
         with paths[side].open("w", encoding="utf-8") as out:
             out.writelines(f"{line}\n" for line in islice(text, lines))
@@ -97,8 +99,7 @@ def perplexities(
     scores |= {f"random-{seed}": random_scores(corpus, seed) for seed in SEEDS}
     chosen = {(name, count): best(corpus, values, pairs=count) for name, values in scores.items() for count in kept}
     rows: dict[str, list[dict[str, Any]]] = {}
-    paths: dict[Side, Path] = {"source": corpus.sources[0], "target": corpus.targets[0]}
-    for side, path in paths.items():
+    for side, path in by_side((corpus.sources[0], corpus.targets[0])).items():
         vocabulary = model_vocabulary(read_lines(path))
         test = [wmt / f"newstest{year}.{LANGUAGES[side]}.gz" for year in (2012, 2013)]
         asked = list(encoded_blocks(chain.from_iterable(map(read_lines, test)), vocabulary))
@@ -124,17 +125,15 @@ def model_of(path: Path, mask: NDArray[np.bool_], vocabulary: Vocabulary) -> Lan
 # What it costs --------------------------------------------------------------------------------------------------------
 
 
-def cost(whole: Mapping[Side, Path], folder: Path, pairs: int, data: Path) -> dict[str, Any]:
+def cost(whole: Mapping[Side, Path], news: Mapping[Side, Path], folder: Path, pairs: int) -> dict[str, Any]:
     """Time and memory of the whole command on the first `pairs` pairs."""
-    part = {side: folder / f"part.{language}" for side, language in LANGUAGES.items()}
+    part, out = (by_side(folder / f"{name}.{language}" for language in LANGUAGES.values()) for name in ("part", "out"))
     for side in SIDES:
-        with whole[side].open("rb") as lines, part[side].open("wb") as out:
-            out.writelines(islice(lines, pairs))
+        with whole[side].open("rb") as lines, part[side].open("wb") as file:
+            file.writelines(islice(lines, pairs))
     words = sum(len(line.split()) for side in SIDES for line in read_lines(part[side]))
-    news = data / "wmt" / "news2008-2011"
-    command: list[object] = ["select", "--source", part["source"], "--target", part["target"], "--pairs", pairs // 10]
-    command += ["--in-domain-source", f"{news}.en.gz", "--in-domain-target", f"{news}.fr.gz"]
-    command += ["--output-source", folder / "out.en", "--output-target", folder / "out.fr"]
+    files = [*text_options(*part.values()), *text_options(*news.values(), "in-domain-"), *text_options(*out.values(), "output-")]
+    command = ["select", *files, "--pairs", pairs // 10]
     took = cost_of(rnnsearch(*command))
     found = {
         "pairs": pairs,

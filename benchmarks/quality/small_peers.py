@@ -20,16 +20,11 @@ from typing import Any
 from benchmarks.lib.command import environment
 from benchmarks.lib.texts import write_lines
 from benchmarks.peers.eole.toolkit import EOLE
-from benchmarks.peers.joeynmt.toolkit import JOEYNMT
-from benchmarks.quality.joeynmt_transformer import WIDTH, transformer_settings
+from benchmarks.peers.joeynmt.transformer import WIDTH, commands, transformer_settings
+from benchmarks.peers.pieces import Pairs, without_pieces, write_pieces
 from rnnsearch.atomic import write_json
 from rnnsearch.config import from_preset
-from rnnsearch.data.prepare import prepare
-from rnnsearch.data.read import read_lines
-from rnnsearch.text import Tokenizer
-from rnnsearch.text.subwords import Subwords, join
 
-Pairs = Sequence[tuple[str, str]]
 PARTS = ("train", "validated", "test")
 
 
@@ -39,42 +34,18 @@ def translations_of_peer(
     """Train a peer on pairs for so many processor seconds, and translate sources with it."""
     held_out = min(300, max(1, len(pairs) // 20))
     texts = dict(zip(PARTS, (pairs[:-held_out], pairs[-held_out:], [(one, one) for one in sources]), strict=True))
-    pieces = write_pieces(folder, texts, languages)
+    pieces = write_pieces(folder, texts, languages, from_preset("memory", pairs=len(texts["train"])).data)
     translate = {"joeynmt": by_joeynmt, "eole": by_eole}[peer]
-    tokenizer = Tokenizer("moses", languages[1])
-    written = translate(folder, languages, pieces, peers, seconds)
-    return [tokenizer.detokenize(join(line.split())[0]) for line in read_lines(written)]
-
-
-def write_pieces(folder: Path, texts: dict[str, Pairs], languages: tuple[str, str]) -> list[str]:
-    """Write the parts of the text in subwords that are learned from the part to train on; return the subwords."""
-    for side, language in enumerate(languages):
-        write_lines(folder / f"plain.{language}", (pair[side] for pair in texts["train"]))
-    data = from_preset("memory", pairs=len(texts["train"])).data
-    source, target = ([folder / f"plain.{language}"] for language in languages)
-    prepare(source, target, folder / "prepared", data)
-    for side, language in enumerate(languages):
-        tokenizer = Tokenizer("moses", language)
-        subwords = Subwords.load(folder / "prepared" / f"{('source', 'target')[side]}.subwords", "bpe")
-        for part, pairs in texts.items():
-            lines = (
-                " ".join(piece for word in tokenizer.tokenize(pair[side]) for piece in subwords.segment(word))
-                for pair in pairs
-            )
-            write_lines(folder / f"{part}.{language}", lines)
-    return list(subwords.inventory)
+    return without_pieces(translate(folder, languages, pieces, peers, seconds), languages[1])
 
 
 def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
     """Train JoeyNMT, and translate the test set."""
-    write_lines(folder / "pieces.vocab", ("<unk>", "<pad>", "<s>", "</s>", *pieces))
     settings = transformer_settings(folder, *languages[::-1])
     settings["training"]["validation_freq"] = 200
-    write_json(folder / "training.yaml", settings)  # JSON is YAML
-    write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], "test": str(folder / "test")}})
-    joeynmt = [JOEYNMT.python(peers), "-m", "joeynmt"]
-    train_for([*joeynmt, "train", folder / "training.yaml", "--skip-test"], seconds)
-    run([*joeynmt, "test", folder / "test.yaml", "--output-path", folder / "translated"])
+    train, test = commands(folder, pieces, settings, {"test": folder / "test"}, peers)
+    train_for(train, seconds)
+    run(test)
     return folder / "translated.test"
 
 
