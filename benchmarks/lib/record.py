@@ -124,14 +124,26 @@ def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
     return min(runs, key=lambda run: run.background_during or 0.0)
 
 
+class Rounds(dict[K, list[Run[T]]]):
+    """What was measured of each of several things, once in every round."""
+
+    def medians(self, figure: Callable[[T], float]) -> dict[K, float]:
+        """The median of a figure of each."""
+        return {name: statistics.median(figure(run.found) for run in runs) for name, runs in self.items()}
+
+    def rows(self, figures: Callable[[T], Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+        """Some figures of each run, and how undisturbed it was, for the record."""
+        return {str(name): [{**figures(run.found), **run.load()} for run in runs] for name, runs in self.items()}
+
+
 def in_rounds(
     names: Iterable[K], measure: Callable[[K, int], T], rounds: int, limit: float, shown: Callable[[K, T], str]
-) -> dict[K, list[Run[T]]]:
+) -> Rounds[K, T]:
     """Measure each of these undisturbed, once in every round; the order is turned around from round to round.
 
     `measure` is called with the name and the number of the round, from 0, and `shown` says what it found.
     """
-    runs: dict[K, list[Run[T]]] = {name: [] for name in names}
+    runs: Rounds[K, T] = Rounds({name: [] for name in names})
     for number in range(rounds):
         for name in list(runs)[:: -1 if number % 2 else 1]:
             runs[name].append(undisturbed(partial(measure, name, number), limit))

@@ -11,15 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.command import Parser, rnnsearch, script
 from benchmarks.lib.record import machine, sized, write_speed
-from benchmarks.lib.texts import write_lines
+from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
 from rnnsearch.data.read import read_lines
 
@@ -70,10 +68,9 @@ def main() -> None:
         return
     on = machine()
     with TemporaryDirectory() as place:
-        source, notes = Path(place) / "text", Path(place) / "steps"
-        write_lines(source, islice(read_lines(asked.source), asked.lines))
+        source, notes = beginning(asked.source, asked.lines, Path(place) / "text"), Path(place) / "steps"
         translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--jobs")
-        ray = [sys.executable, __file__, "--model", asked.model, "--source", source, "--steps", notes]
+        ray = script("scale/cluster", "--model", asked.model, "--source", source, "--steps", notes)
         ways = {
             "--jobs 1, one thread": ([*translate, 1], 1),
             f"--jobs {WORKERS}": ([*translate, WORKERS], 1),

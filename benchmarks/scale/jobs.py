@@ -9,31 +9,25 @@ Times are those of the whole programs, their start included. Every output must b
 
 from __future__ import annotations
 
-import statistics
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lib.command import Parser, rnnsearch
-from benchmarks.lib.record import machine, sized, write_speed
-from benchmarks.lib.texts import write_lines
+from benchmarks.lib.command import Parser, rnnsearch, text_options
+from benchmarks.lib.record import Rounds, machine, sized, write_speed
+from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.data.read import read_lines
 
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--target", type=Path, required=True, help="its translation")
+    parser = Parser(__doc__, "model", "source", "target")
     parser.add_argument("--lines", type=int, default=sized(4000, 40))
     parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
     with TemporaryDirectory() as place:
-        texts = [Path(place) / path.name for path in (asked.source, asked.target)]
-        for path, text in zip((asked.source, asked.target), texts, strict=True):
-            write_lines(text, islice(read_lines(path), asked.lines))
+        texts = [beginning(path, asked.lines, Path(place) / path.name) for path in (asked.source, asked.target)]
         translate = rnnsearch("translate", "--no-split-sentences", "--model", asked.model, texts[0])
-        prepare = rnnsearch("prepare", "--source", texts[0], "--target", texts[1])
+        prepare = rnnsearch("prepare", *text_options(*texts))
         one, two = ("--jobs", "1"), ("--jobs", "2")
         of_translate = {
             "translate, 1 process of 1 thread": ([*translate, *one], 1),
@@ -41,14 +35,12 @@ def main() -> None:
             "translate, 2 processes": ([*translate, *two], None),
         }
         of_prepare = {"prepare, 1 process": ([*prepare, *one], None), "prepare, 2 processes": ([*prepare, *two], None)}
-        runs = {
-            way: of_way
-            for ways in (of_translate, of_prepare)
-            for way, of_way in same_outputs(ways, asked.rounds, asked.background).items()
-        }
-    seconds = {way: [run.found for run in of_way] for way, of_way in runs.items()}
+        runs = Rounds[str, float]()
+        for ways in (of_translate, of_prepare):
+            runs |= same_outputs(ways, asked.rounds, asked.background)
+    medians = runs.medians(float)
     found = {
-        way: {"seconds": times, "lines_per_second": asked.lines / statistics.median(times)} for way, times in seconds.items()
+        way: {"seconds": [run.found for run in of_way], "lines_per_second": asked.lines / medians[way]} for way, of_way in runs.items()
     }
     loads = [{"way": way, **run.load()} for way, of_way in runs.items() for run in of_way]
     write_speed("scale/jobs", machine(), lines=asked.lines, model=str(asked.model), found=found, loads=loads)

@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.command import Parser, environment, script
 from benchmarks.lib.processes import peak_megabytes
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
@@ -67,7 +67,7 @@ def start_others(count: int) -> None:
         port = probe.getsockname()[1]
     os.environ.update(WORLD_SIZE=str(count), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK="0")
     for rank in range(1, count):
-        subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "RANK": str(rank)})
+        subprocess.Popen(script(*sys.argv), env={**os.environ, "RANK": str(rank)})
 
 
 def main() -> None:
@@ -92,7 +92,7 @@ def main() -> None:
     on = machine()
     if not folder.exists():
         write_training_text(prepared_text(arguments.data, arguments.output.resolve()), SIZES[size], PAIRS, folder)
-    shared = [sys.executable, __file__, "--data", arguments.data, "--output", arguments.output, "--size", size]
+    shared = script("scale/processes", "--data", arguments.data, "--output", arguments.output, "--size", size)
     commands: dict[str, tuple[list[object], dict[str, str]]] = {
         name: ([*shared, "--contestant", name], environment(2 // count, GOMP_SPINCOUNT=WAITING[0]))
         for name, (count, _) in CONTESTANTS.items()

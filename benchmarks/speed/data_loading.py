@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
 from pathlib import Path
 
 import torch
@@ -62,27 +61,18 @@ def main() -> None:
         arguments.background,
         lambda _, found: f"{speed(found):.0f} words/s",
     )
-    medians = {name: statistics.median(speed(run.found) for run in of_way) for name, of_way in runs.items()}
+    medians = runs.medians(speed)
     ratio = medians["mapped"] / medians["in_memory"]
+    what = f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size"
     write_speed(
         f"speed/data_loading-{arguments.size}",
         machine=on,
-        rows=[
-            {
-                "what": f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size",
-                "unit": "%",
-                "ours": round(100 * ratio, 1),
-                "peers": {},
-            }
-        ],
+        rows=[{"what": what, "unit": "%", "ours": round(100 * ratio, 1), "peers": {}}],
         threads=arguments.threads,
         updates=UPDATES,
         pairs=pairs,
         mapped_over_in_memory=round(ratio, 4),
-        **{
-            name: [{"words_per_second": round(speed(run.found), 1), **run.load()} for run in of_way]
-            for name, of_way in runs.items()
-        },
+        **runs.rows(lambda found: {"words_per_second": round(speed(found), 1)}),
     )
 
 

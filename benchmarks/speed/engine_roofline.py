@@ -11,7 +11,6 @@ embeddings, clipping and the optimizer.
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -140,17 +139,16 @@ def main() -> None:
     runs = in_rounds(
         (ALONE, *ENGINES), measure, arguments.rounds, arguments.background, lambda _, took: f"{took.seconds:.2f} s"
     )
-    medians = {way: statistics.median(run.found.seconds for run in of_way) for way, of_way in runs.items()}
-    records = {
-        way: [{"seconds": round(run.found.seconds, 3), **run.load()} for run in of_way] for way, of_way in runs.items()
-    }
+    medians = runs.medians(lambda took: took.seconds)
+    records = runs.rows(lambda took: {"seconds": round(took.seconds, 3)})
+    after_gradient = runs.medians(lambda took: took.share_after_gradient)
     alone = medians[ALONE]
     flop = sum(times * product.flop for product, times in products.counted.items())
     engines = {
         engine: {
             "target_words_per_second": round(runs[engine][0].found.words / medians[engine], 1),
             "share_of_roofline": round(alone / medians[engine], 4),
-            "share_after_gradient": round(statistics.median(run.found.share_after_gradient for run in runs[engine]), 4),
+            "share_after_gradient": round(after_gradient[engine], 4),
             "peak_megabytes": peak_of_long_sentences(engine, arguments.size, arguments.threads),
             "runs": records[engine],
         }

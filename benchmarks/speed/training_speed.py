@@ -13,7 +13,6 @@ which every contestant has the size that suits it best. With `--against`, an ear
 from __future__ import annotations
 
 import shutil
-import statistics
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -83,14 +82,9 @@ def main() -> None:
         shutil.rmtree(folder / one.name.replace(" ", "-"), ignore_errors=True)
         return steps[len(steps) // 2 :]  # the second time through the text
 
-    runs = in_rounds(
-        wanted,
-        measure,
-        arguments.rounds or ROUNDS[arguments.size],
-        arguments.background,
-        lambda _, steps: f"{_speed(steps):.0f} words/s",
-    )
-    speeds = {one: statistics.median(_speed(run.found) for run in of_one) for one, of_one in runs.items()}
+    rounds = arguments.rounds or ROUNDS[arguments.size]
+    runs = in_rounds(wanted, measure, rounds, arguments.background, lambda _, steps: f"{_speed(steps):.0f} words/s")
+    speeds = runs.medians(_speed)
     write_speed(
         f"speed/training_speed-{arguments.size}",
         machine=on,
@@ -98,18 +92,13 @@ def main() -> None:
         threads=arguments.threads,
         updates=updates,
         words_per_second={str(one): round(speed, 1) for one, speed in speeds.items()},
-        runs={
-            str(one): [
-                {
-                    "words_per_second": round(_speed(run.found), 1),
-                    "words": [round(step.words) for step in run.found],
-                    "seconds": [round(step.seconds, 4) for step in run.found],
-                    **run.load(),
-                }
-                for run in of_one
-            ]
-            for one, of_one in runs.items()
-        },
+        runs=runs.rows(
+            lambda steps: {
+                "words_per_second": round(_speed(steps), 1),
+                "words": [round(step.words) for step in steps],
+                "seconds": [round(step.seconds, 4) for step in steps],
+            }
+        ),
     )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, in_rounds, machine, sized, write_speed
+from benchmarks.lib.record import Rounds, Run, in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import (
     BATCH,
     SIDE_BY_SIDE,
@@ -98,7 +98,7 @@ def main() -> None:
             arguments.background,
             lambda _, speed: f"{speed:.1f} sentences/s",
         )
-    batches, singly = ({name: runs[name, how] for name in commands} for how in jobs)
+    batches, singly = (Rounds({name: runs[name, how] for name in commands}) for how in jobs)
     what = f"translation, {arguments.size} size, beam {arguments.beam}"
     write_speed(
         f"speed/translation_speed-{arguments.size}-beam{arguments.beam}",
@@ -124,7 +124,7 @@ def _overall(runs: list[Run[float]]) -> float:
     return round(statistics.harmonic_mean([run.found for run in runs]), 2)
 
 
-def _rows(what: str, runs: dict[str, list[Run[float]]]) -> list[dict[str, object]]:
+def _rows(what: str, runs: Rounds[str, float]) -> list[dict[str, object]]:
     """A row of the table for each mode of ours."""
     overall = {name: _overall(of_name) for name, of_name in runs.items()}
     peers = {name: speed for name, speed in overall.items() if name in TOOLKITS}
@@ -140,11 +140,6 @@ def _rows(what: str, runs: dict[str, list[Run[float]]]) -> list[dict[str, object
     ]
 
 
-def _record(runs: dict[str, list[Run[float]]]) -> dict[str, Any]:
-    return {
-        name: {
-            "sentences_per_second": _overall(of_name),
-            "runs": [{"sentences_per_second": round(run.found, 2), **run.load()} for run in of_name],
-        }
-        for name, of_name in runs.items()
-    }
+def _record(runs: Rounds[str, float]) -> dict[str, Any]:
+    rows = runs.rows(lambda speed: {"sentences_per_second": round(speed, 2)})
+    return {name: {"sentences_per_second": _overall(runs[name]), "runs": of_name} for name, of_name in rows.items()}
