@@ -66,8 +66,7 @@ def main() -> None:
         run("translate", "--model", asked.runs / name, words, "--output", phones, threads=1)
         pairs = zip(chosen, read_lines(phones), strict=True)
         write_lines(taught, (f"{word}\t{found}" for word, found in pairs))
-    if not (model / "training.json").exists():
-        train(model, [tables["train"], taught], tables["dev"], SETTINGS)
+    train(model, [tables["train"], taught], tables["dev"], SETTINGS)
     torch.set_num_threads(1)
     systems = {**translators(asked.runs / name), "distilled": translators(model)["one"]}
     found = {system: scored(translator, tables["dev"])[0] for system, translator in systems.items()}

@@ -20,18 +20,17 @@ record has of other levels stays.
 from __future__ import annotations
 
 import argparse
-import json
 import unicodedata
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks.characters import models
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
+from benchmarks.lib.command import Parser, side_by_side
+from benchmarks.lib.record import RESULTS, machine, read, read_json, sized, write_result
 from benchmarks.lib.texts import write_lines
 from rnnsearch.atomic import write_json
 from rnnsearch.data.read import read_lines, read_table
@@ -121,9 +120,7 @@ def main() -> None:
     if arguments.multilingual:
         train_all([task for level in OFTEN for task in tasks_of(level, arguments)])
     wanted = [task for task in tasks if not arguments.languages or task.language in arguments.languages]
-    with ThreadPoolExecutor(arguments.jobs) as threads:
-        for task in threads.map(lambda task: done(task, arguments.models), wanted):
-            print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], arguments.models)), flush=True)
+    side_by_side(lambda task: done(task, arguments.models), wanted, arguments.jobs)
     found = rows(tasks, arguments.models)
     on = machine()
     more = {"shared": models.training_of(tasks[0].parent)} if arguments.multilingual else {}
@@ -152,33 +149,27 @@ def systems(count: int, multilingual: bool) -> list[str]:
     return [one] if count == 1 else [one, several]
 
 
-def done(task: Task, count: int) -> Task:
+def done(task: Task, count: int) -> None:
     """Train and pronounce a language, as far as it is not done yet."""
     for system, members in zip(systems(count, task.multilingual), (1, count), strict=False):
         path = task.folder / f"{system}.json"
-        if path.exists() and json.loads(path.read_text())["models"] == members:
-            continue
-        train(task, members, task.settings())
-        write_json(path, pronounced(task, system, members))
-    return task
+        if not path.exists() or read_json(path)["models"] != members:
+            train(task, members, task.settings())
+            write_json(path, pronounced(task, system, members))
+    print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], count)), flush=True)
 
 
 def train(task: Task, count: int, settings: Sequence[str] = ()) -> None:
     """Train so many models, or go on with it, in a process of its own; `settings` are `section.key=value`."""
-    if count == 1 and (task.folder / "training.json").exists():
-        return
-    start = ["--from", str(task.parent)] if task.multilingual else []
-    models.train(task.folder, [task.table("train")], task.table("dev"), settings, [*start, "--models", count])
+    start = ["--from", task.parent] if task.multilingual else []
+    models.train(task.folder, [task.table("train")], task.table("dev"), settings, *start, models=count)
 
 
 def train_all(tasks: Sequence[Task]) -> None:
     """Train the model of all languages, or go on with it."""
     parent = tasks[0].parent
-    if (parent / "training.json").exists():
-        return
-    development = parent.with_name("all-dev.tsv")
     lines = [Random(1).sample(list(read_lines(task.table("dev"))), DEVELOPMENT_WORDS) for task in tasks]
-    write_lines(development, (line for of_language in lines for line in of_language))
+    development = write_lines(parent.with_name("all-dev.tsv"), chain.from_iterable(lines))
     models.train(parent, [task.table("train") for task in tasks for _ in range(OFTEN[task.level])], development, SHARED)
 
 
@@ -216,4 +207,4 @@ def without_length_and_accent(phones: Sequence[str]) -> list[str]:
 def rows(tasks: Sequence[Task], count: int) -> list[dict[str, Any]]:
     """What was found for these languages, as far as they are done."""
     paths = [task.folder / f"{system}.json" for task in tasks for system in systems(count, task.multilingual)]
-    return [json.loads(path.read_text()) for path in paths if path.exists()]
+    return [read_json(path) for path in paths if path.exists()]

@@ -100,8 +100,7 @@ def train(folder: Path, pairs: Pairs) -> Path:
     tables = {"dev": pairs[:DEVELOPMENT], "train": pairs[DEVELOPMENT:]}
     for name, chosen in tables.items():
         write_lines(folder / f"{name}.tsv", (f"{word}\t{phones}" for word, phones in chosen))
-    if not (folder / "cmudict" / "training.json").exists():
-        models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
+    models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
     return folder / "cmudict"
 
 
