@@ -1,8 +1,8 @@
 """Tests, speed, roofline and profile of training and translation on a GPU, in under ten minutes.
 
-    python benchmarks/gpu.py [--text newstest2014.en] [--model MODEL]
-    python benchmarks/gpu.py --train DATA --valid-source dev.en --valid-target dev.fr --output RUNS --minutes 20
-    python benchmarks/gpu.py --smoke
+    python benchmarks gpu [--text newstest2014.en] [--model MODEL]
+    python benchmarks gpu --train DATA --valid-source dev.en --valid-target dev.fr --output RUNS --minutes 20
+    python benchmarks gpu --smoke
 
 Runs the tests of the cuda engine; times updates of the paper's model (m 620, n 1000, n' 1000, l 500, K 30,000, batches of 80
 sentences of up to 50 words, Adadelta) with every engine; times the same products of matrices alone, the roofline; profiles;

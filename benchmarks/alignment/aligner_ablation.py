@@ -1,7 +1,5 @@
 """What each part of `rnnsearch align` without a model contributes to its links of the novels.
 
-    python benchmarks/alignment/aligner_ablation.py --data DATA --output RUNS
-
 The models are those of the aligner that `aligners.py` has kept in RUNS: each kind by itself, one direction and both, and all
 of them by the network. What stems and spelling are good for is seen on the first 20,000 lines of the same text, where more
 words are rare; there, an aligner learns with both, without stems, and without spelling. The network is always the same.

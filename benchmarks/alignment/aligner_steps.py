@@ -1,7 +1,5 @@
 """How many steps of training `--quality fast` takes: the errors and the time of an aligner for several numbers of steps.
 
-    python benchmarks/alignment/aligner_steps.py --data DATA --output RUNS [--only NAME ...]
-
 An aligner learns from the novels and the first LINES pairs of Europarl of the text of `aligners.py`, each time with other
 numbers of steps, and aligns the two novels DEVELOPED_ON; the novels of the test are not scored. The steps are those of IBM
 Model 1 and those with jumps, of the agreeing models and of the independent ones. Seconds are those of a processor, for

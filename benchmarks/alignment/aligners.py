@@ -1,8 +1,5 @@
 """Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/alignment/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--others NAME ...]
-                                  [--blind NAME ...]
-
 There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
@@ -12,7 +9,7 @@ all. With `--blind`, the aligners of these names also align the sentences of `DA
 
 Ours is run twice, the second time with `--quality fast`. PYTHON is that of an environment with the packages `eflomal` and
 `systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script
-runs again. The record is `results/alignment/aligners.json`.
+runs again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The alignment error rate of attention, in one direction and in both, beside a standard aligner's.
 
-    python benchmarks/alignment/alignment_error.py --output RUNS [--data DATA --model EN-FR] [--eflomal PYTHON]
-
 On the built-in corpus, whose grammar provides the gold links, two models of the preset `demo` are trained, one for each
 direction, and align the test set. With `--model` (trained by `multi30k.py`, say), the five novels of `DATA/alibi` are
 aligned too, which are out of domain for it. The standard aligner is eflomal (Östling and Tiedemann 2016), if `--eflomal`

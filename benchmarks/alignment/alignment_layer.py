@@ -1,7 +1,5 @@
 """What the alignment layer gains: the alignment error rate of a translator's attention and of its alignment layer.
 
-    python benchmarks/alignment/alignment_layer.py --data DATA [--model MODEL]
-
 MODEL is an English–French translator with an alignment layer (`rnnsearch learn-links`), by default the installed one. The
 novels of `DATA/alibi` are aligned by its attention, by the attention as it is read one word later, when the word itself is
 known (Shift-Att of Chen et al. 2020), and by the layer. How often links of a given probability are right is measured too.

@@ -1,7 +1,5 @@
 """BLEU, alignment error rate and speed of all alignment models, trained alike.
 
-    python benchmarks/alignment/attention_models.py --output RUNS [--data DATA] [--epochs 4] [--pairs 12000] [--jobs 1]
-
 Every alignment model is trained with the same settings and the same seed, on one thread: on the built-in corpus and, with
 `--data`, on the first pairs of Multi30k English–French. The built-in test set has gold links; the links of a model of
 Multi30k are scored on the five novels of `DATA/alibi`, which are out of domain for it. Times are processor times, which

@@ -1,14 +1,11 @@
 """Pairs that are no translations, found by the scores of word alignment: `rnnsearch eflomal-align` beside eflomal's.
 
-    python benchmarks/alignment/corrupted_pairs.py --data DATA --output RUNS --peers PYTHON
-
 The text is PAIRS pairs of Europarl, drawn at random. The targets of a tenth of them are exchanged among each other, so that
 each is a sentence of the text beside a source that it does not translate. Both aligners learn from this text and score its
 pairs, in both directions, as OpusFilter has it done. The measure is the area under the ROC curve: the probability that a
 corrupted pair has a worse score than a pair that is left alone. `both` is the mean of the scores of both directions.
 
-PYTHON is that of an environment with the package `eflomal`, which is never a dependency. The record is
-`results/alignment/corrupted_pairs.json`.
+PYTHON is that of an environment with the package `eflomal`, which is never a dependency.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """Soft against hard attention (section 5.2.1 of the paper): how often a French determiner agrees with its noun.
 
-    python benchmarks/alignment/hard_attention.py --model MODEL --source test.en --target test.fr --name built-in \
-        [--gold test.gold]
-
 The paper argues that an article such as *l'* cannot be translated from *the* alone, since its form depends on the noun, so
 that a soft alignment is needed. Here a model reads given translations. At every determiner, the form with the highest
 probability among the forms of the same determiner is compared with the reference, once with the context that the soft

@@ -1,7 +1,5 @@
 """Word alignment of nine languages with English.
 
-    python benchmarks/alignment/languages.py --data DATA --output RUNS [--languages LL ...]
-
 The sentences `test` and `dev` of a language in `DATA/align` are aligned together with those of its `train`; the aligner is
 kept in RUNS. The hand-made links of `dev` are scored, where there are any; `link_weights.py` learns from them. Those of
 `test` are elsewhere; what is drawn for these sentences goes to `results/blind/align/LL/rnnsearch.links`, with the language

@@ -1,7 +1,5 @@
 """Learns the weights of the probability of a link (`rnnsearch/alignment/link_weights.json`) from gold links.
 
-    python benchmarks/alignment/link_weights.py --data DATA --output RUNS
-
 The aligners learn from texts of different sizes (TEXTS), since the weights are to suit all of them, and a small text is to
 its language what a large one is to a language that is far away. The network learns the gold links of the two novels
 DEVELOPED_ON, those of `DATA/align/LL/dev`, and those of the first 500 training sentences of the built-in corpus, which count

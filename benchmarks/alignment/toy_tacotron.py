@@ -1,7 +1,5 @@
 """A toy Tacotron: which attention reads longer sequences than it was trained on?
 
-    python benchmarks/alignment/toy_tacotron.py [--seed 1]
-
 A model reads symbols and speaks them, frame by frame: each symbol is a spectrum that is held for one to three frames. It is
 trained on 3 to 8 symbols, and then speaks longer sequences, with its own frames as inputs. A sequence is right if all of
 its frames are nearest to the right spectrum, and it ends after the last. As the symbols are random, many are repeated, so a

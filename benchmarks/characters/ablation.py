@@ -1,10 +1,8 @@
 """The settings of the preset `characters`: what other ones do to the pronunciation of three languages.
 
-    python benchmarks/characters/ablation.py --data DATA --output RUNS
-
 The languages are those of `low` of SIGMORPHON 2021 with the most errors, Khmer, Latvian and Slovene; each has 800 words to
 learn from and 100 to be scored on. Every row of `CHANGES` is trained once, with one thread, and what is trained already in
-RUNS stays. Written is `benchmarks/results/characters/ablation.json`: the error rates of the 300 words together.
+RUNS stays. The error rates are those of the 300 words together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Does one model learn from several what they say of words that no dictionary has?
 
-    python benchmarks/characters/distillation.py --data DATA --runs RUNS --text TEXT... [--language fre] [--words 20000]
-
 RUNS is the output of `g2p.py`, with the ensemble of this language. It pronounces the most frequent words of TEXT that are
 not in its dictionary, and one model of the size of its members learns from what it says beside the dictionary
 (sequence-level distillation, Kim & Rush 2016). Recorded are the error rates on the development set, and the words per second

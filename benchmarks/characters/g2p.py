@@ -1,7 +1,7 @@
 """Grapheme-to-phoneme conversion: the languages of SIGMORPHON 2021, task 1, by the preset `characters`.
 
-    python benchmarks/characters/g2p.py --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low] [--languages fre]
-    python benchmarks/characters/g2p.py --data DATA --output RUNS --multilingual [--models 5] [...]
+    python benchmarks characters/g2p --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low] [--languages fre]
+    python benchmarks characters/g2p --data DATA --output RUNS --multilingual [--models 5] [...]
 
 For each language of `DATA/g2p/LEVEL/LANG_train.tsv` and `LANG_dev.tsv` (word, tab, phones), `rnnsearch train` trains one
 model, or an ensemble, of which the single model is the first. `--jobs` languages are trained side by side, with one thread

@@ -1,10 +1,8 @@
 """Inflection: the forms of regular French verbs that the model has not seen, by the preset `characters`.
 
-    python benchmarks/characters/inflection.py --output RUNS
-
 The table is made here, by the rules of grammar: for each infinitive six persons of four tenses, as in `manger TAB mangeons
 TAB V;PRS;1;PL`. The verbs of development and test set are not among those of the training. The same command goes on after
-it was stopped. Written is `benchmarks/results/characters/inflection.json`.
+it was stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """How many words per second does `translate` pronounce on one core and on two, and how soon does `pronounce` answer?
 
-    python benchmarks/characters/many_words.py --words WORDS [--count 20000] [--rounds 3] [--model MODEL]
-
 WORDS is a file of spellings, one a line, or the first column of a table; so many are drawn from it. They are translated by
 the whole command, its start included: in one process of one thread and in two, which take turns, by beam search and
 greedily, exactly and, where the processor has such instructions, with int8. Then one word is pronounced, several times. With

@@ -2,7 +2,7 @@
 
     python -m venv G2P_EN && G2P_EN/bin/pip install numpy && G2P_EN/bin/pip install --no-deps g2p-en
     rnnsearch download cmudict --output cmudict
-    python benchmarks/characters/pronouncers.py --dictionary cmudict/cmudict.tsv --output RUNS --g2p-en G2P_EN/bin/python
+    python benchmarks characters/pronouncers --dictionary cmudict/cmudict.tsv --output RUNS --g2p-en G2P_EN/bin/python
 
 Held out are 5,000 words of letters from a to z. Our model is trained on the rest by the preset `characters`; with
 `--model`, it is another one, whose phones may be others than those of CMUdict, and which then has no error rates. g2p-en

@@ -1,7 +1,5 @@
 """Is int8 search the same on a processor with AVX2 alone? QEMU plays such a processor (Haswell), slowly.
 
-    python benchmarks/exactness/avx2.py [--sentences 3]
-
 The installed translator translates some sentences, together and each by itself, on this processor and on the emulated one.
 On either, each sentence has to have the same bits alone and among the others: text, score and attention. Between the two,
 the texts have to be the same and the scores to differ by 1e-4 at most. Needs the program `qemu-x86_64` (Debian's

@@ -1,7 +1,7 @@
 """Compare what every command writes with what it wrote before, byte for byte.
 
-    python benchmarks/exactness/command_bytes.py --keep FILE.json
-    python benchmarks/exactness/command_bytes.py --against FILE.json [--only WORD]
+    python benchmarks exactness/command_bytes --keep FILE.json
+    python benchmarks exactness/command_bytes --against FILE.json [--only WORD]
 
 The commands, those of `commands.ini`, run with their main options on a small part of the built-in corpus, with the installed
 models and with tiny ones that are trained for a few updates. `--keep` writes a digest of each output: of standard output and

@@ -1,7 +1,5 @@
 """Records the losses of small trainings in many settings, with which `tests/system/test_golden.py` compares.
 
-    python benchmarks/exactness/golden.py
-
 Run it after a change that is meant to alter results.
 """
 

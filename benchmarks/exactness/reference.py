@@ -1,7 +1,5 @@
 """Do ONNX Runtime and the model's own code in PyTorch, both in float32, translate alike?
 
-    python benchmarks/exactness/reference.py --data DATA [--lines 5000]
-
 Both installed translators translate the first lines of newstest2012 and newstest2013. Of each line whose translations
 differ, the record has both, and the difference of their scores: below 1e-5 it is a tie, which rounding decides.
 """

@@ -1,7 +1,5 @@
 """The weights after a training on 1, 2, 3 and 4 processes, undisturbed and killed: their hashes.
 
-    python benchmarks/exactness/same_weights.py --output RUNS [--data DATA] [--updates 120] [--kills 3]
-
 The texts are the built-in corpus and, with DATA, Multi30k. The settings are those of the preset `demo`, with twelve shards.
 A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment after each new
 checkpoint; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended

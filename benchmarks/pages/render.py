@@ -1,7 +1,5 @@
 """Renders the pages of `docs/reference` that show what was recorded, and the cards of the installed translators.
 
-    python benchmarks/pages/render.py [PAGE ...]
-
 The text of a page is its template beside this script, `PAGE.md.j2`; its figures come from `benchmarks/results`.
 """
 

@@ -1,7 +1,5 @@
 """Install the toolkits that ours is measured against, each in a virtual environment of its own.
 
-    python benchmarks/peers/install.py --output PEERS [--only joeynmt]
-
 They are never dependencies of ours. All of them get the PyTorch that we run on, so that it is the code that is compared.
 """
 

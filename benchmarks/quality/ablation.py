@@ -1,7 +1,5 @@
 """Ablation: BLEU on Multi30k `val` of the preset `best`, with one setting changed at a time.
 
-    python benchmarks/quality/ablation.py --data DATA --output RUNS [--epochs 4] [--only NAME …] [--set KEY=VALUE …]
-
 All trainings are equally long, and shorter than those of models that are meant to be used: the learning rate falls to zero
 over `--epochs` epochs. Two trainings run side by side, on one thread each. A finished training is not repeated, and a
 stopped one is resumed. With `--only`, the record keeps its other rows, if their settings and number of epochs are the same.

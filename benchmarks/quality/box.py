@@ -1,10 +1,10 @@
 """Measures the translators that are installed with the package, beside the float32 models that they are copies of.
 
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
-    python benchmarks/quality/box.py --data DATA --trained RUNS/spans-en-fr              # it went on from what was installed
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box                      # the installed copy alone
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
-    python benchmarks/pages/render.py installed-translator "card of en-fr" "card of fr-en"
+    python benchmarks quality/box --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
+    python benchmarks quality/box --data DATA --trained RUNS/spans-en-fr              # it went on from what was installed
+    python benchmarks quality/box --data DATA --trained RUNS/box                      # the installed copy alone
+    python benchmarks quality/box --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
+    python benchmarks pages/render installed-translator "card of en-fr" "card of fr-en"
 
 `tools/train_box.py` says how the models are trained; the models that one went on from are named so that their hours count.
 Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is

@@ -1,10 +1,8 @@
 """What each training of the bundled translators brought: every model that was ever bundled, measured by the present program.
 
-    python benchmarks/quality/box_steps.py --data DATA --text RUNS/box/text --pair fr-en
-
 The models are those of commits that changed `src/rnnsearch/box/PAIR`; the last one may be that of the working tree. DATA has
 `wmt/newstest2013.LANGUAGE.gz`, and RUNS/box/text is what `tools/train_box.py` has written. All models are scored on the same
-sentences. Writes `results/quality/box_steps-PAIR.json`, from which `render.py installed-translator` makes a table.
+sentences.
 """
 
 from __future__ import annotations

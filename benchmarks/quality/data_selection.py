@@ -1,7 +1,5 @@
 """Quality and cost of data selection: `rnnsearch select` on Europarl, with news as the in-domain text.
 
-    python benchmarks/quality/data_selection.py --data DATA [--lines N]
-
 Quality: language models are trained on the pairs that the method of Axelrod, He and Gao (2011) keeps, on those that the
 method of Moore and Lewis (2010) keeps by the target side, and on as many random pairs (three seeds); their perplexity is
 measured on newstest2012 and 2013. All have the same vocabulary: the words that occur at least twice in the general corpus.
@@ -57,7 +55,7 @@ def main() -> None:
     write_result(
         "quality/data_selection",
         machine=on,
-        command="python benchmarks/quality/data_selection.py --data DATA",
+        command="python benchmarks quality/data_selection --data DATA",
         pairs=len(corpus),
         words={side: int(words.sum()) for side, words in corpus.words.items()},
         perplexities=found,

@@ -1,7 +1,5 @@
 """A Transformer of JoeyNMT on Multi30k, trained for as many hours as the model of `multi30k.py`.
 
-    python benchmarks/quality/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de]
-
 The text is that of our model: Moses tokens, segmented into the subwords of the preset `best`.
 The model, `tiny`, is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads,
 dropout 0.3). Adam with warm-up, label smoothing 0.1, one embedding matrix for all. Wu et al. had minibatches of 4,096

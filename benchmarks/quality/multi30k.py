@@ -1,7 +1,5 @@
 """Train RNNsearch or RNNencdec on Multi30k with `train` and `evaluate`, and record the scores.
 
-    python benchmarks/quality/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3 --jobs 2]
-
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
 `--models`, so many models are trained from different seeds, and also translate as an ensemble; with `--jobs`, several are
 trained side by side and share the cores. With `--diversify`, a model of each direction first translates the text, which

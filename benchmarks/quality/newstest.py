@@ -1,8 +1,8 @@
 """The paper's task at the scale of two cores: train on Europarl, choose on newstest2012 and 2013, translate newstest2014.
 
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row rnnsearch-50
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
-    python benchmarks/quality/newstest.py --help     # lists the rows
+    python benchmarks quality/newstest --data DATA --output RUNS --row rnnsearch-50
+    python benchmarks quality/newstest --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
+    python benchmarks quality/newstest --help     # lists the rows
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers and another recipe: 16 million words
 are selected from the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and

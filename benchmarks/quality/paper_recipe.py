@@ -1,7 +1,5 @@
 """What makes the paper's recipe slow: preset `paper`, small, on the built-in corpus, with one thing exchanged at a time.
 
-    python benchmarks/quality/paper_recipe.py --output RUNS [--updates 3000] [--jobs 1] [--only NAME …]
-
 RNNsearch is trained for so many updates by the unchanged recipe of the paper (Adadelta, summed cost, clipping to 1, text
 shuffled once, initial weights of appendix B.1), and by recipes that differ from it in one thing. Each training stops six
 times, and the alignment error rate (AER) of its best weights so far is measured on test sentences whose links are known.

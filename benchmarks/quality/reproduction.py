@@ -1,8 +1,8 @@
 """Keeps the results of a `rnnsearch reproduce`, from which the page of results is rendered.
 
     rnnsearch reproduce --scale builtin --output FOLDER
-    python benchmarks/quality/reproduction.py FOLDER
-    python benchmarks/pages/render.py results
+    python benchmarks quality/reproduction FOLDER
+    python benchmarks pages/render results
 
 Writes `results/quality/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims, and the validations of each
 system) and `docs/images/figure-2-SCALE.png`. For a run with `--recipe paper`, SCALE ends with `-paper-recipe`.

@@ -1,7 +1,5 @@
 """Six attentions called Bahdanau's, trained alike: BLEU, alignment error rate, and BLEU by length, with several seeds.
 
-    python benchmarks/quality/six_attentions.py --output RUNS [--data DATA] [--seeds 3] [--epochs 8] [--jobs 2]
-
 The variants are those of `attention_variants.py`, a plugin. All have the same settings, the same readout and the same
 number of updates, and are trained on the built-in corpus and, with `--data`, on the first pairs of Multi30k English–French.
 The interval of a mean over seeds is that of Student's t, 95%. A training that is finished is not repeated.

@@ -1,6 +1,6 @@
 """How good a translator is that has only a small memory to learn from, by the number of pairs.
 
-    python benchmarks/quality/small_data.py --data DATA --output RUNS [--peers PEERS] [--only 'multi30k-en-fr/2000-*']
+    python benchmarks quality/small_data --data DATA --output RUNS [--peers PEERS] [--only 'multi30k-en-fr/2000-*']
         [--seeds 3] [--threads 1] [--list]
 
 On captions (Multi30k) and on debates (Europarl), in both directions:

@@ -1,7 +1,5 @@
 """Are tags at the same words as in the references, and are given terms in the translations, by the installed translators?
 
-    python benchmarks/quality/tags.py --data DATA [--directions en-fr fr-en] [--segments 500] [--seed 1]
-
 The segments are the tagged ones of localisation files (`files/`: the help of GNOME Calculator as PO, memories of OmegaT as
 TMX, Magento as CSV, Mozilla as Fluent) whose tags are the same on both sides, filled up with paragraphs of the Python
 documentation (`pydocs/`), whose inline markup is written as HTML: `<code>`, `<em>`, `<strong>`, `<a>`. Each has one sentence

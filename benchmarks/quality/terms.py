@@ -1,7 +1,5 @@
 """The effect of given terms: BLEU and seconds with and without, and the share of the terms that are in the translations.
 
-    python benchmarks/quality/terms.py --model MODEL --source TEST.en --reference TEST.fr [--beam 5] [--seed 1]
-
 For each sentence, one to three source words are drawn at random, each with the words of the reference that it is linked to;
 these are the terms of this sentence. The model itself links the words: each word of the reference to the source word that
 it paid most attention to. Drawn are source words of four letters or more that occur once in their sentence, and whose

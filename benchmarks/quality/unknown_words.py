@@ -1,7 +1,5 @@
 """The effect of replacing `[UNK]`: BLEU with and without, the number of replaced words, and the share of correct ones.
 
-    python benchmarks/quality/unknown_words.py --output RUNS [--data DATA] [--set training.precision=bf16] [--resume]
-
 A model with a shortlist writes `[UNK]` for words that it does not know. There are four policies: keep it, forbid it, copy
 the source word that it is linked to, or write the translation of that word by the lexicon. On Multi30k English–French, with
 shortlists of 5,000 words, BLEU on `val` is measured; on the built-in corpus, with 500 words, also the share of correct

@@ -1,7 +1,5 @@
 """Measures what vocabulary selection costs on Multi30k `val`: BLEU, and the share of translations that change.
 
-    python benchmarks/quality/vocabulary_selection.py --data DATA --output RUNS [--training bf16] [--resume]
-
 The model is that of `multi30k.py`, trained in bfloat16, which takes less time, or in float32. The first row is exact search
 over the whole vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
 """

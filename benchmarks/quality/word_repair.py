@@ -1,7 +1,5 @@
 """How often a segment of a memory is repaired rightly by exchanging one word (`rnnsearch.translation.repair`).
 
-    python benchmarks/quality/word_repair.py --model MODEL --data DATA [--count 200] [--text multi30k]
-
 The memory is the training text. Each segment in it that differs from an earlier one in exactly one word is translated by the
 repair of that one's translation, and the reference is its own translation, which the repair does not see. Told are: how many
 are repaired at all; in how many of these the new word is in the reference, and the old one is not, so that the exchange is

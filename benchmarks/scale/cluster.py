@@ -1,7 +1,5 @@
 """How fast is translating with Ray beside `--jobs`, with two workers of one thread each on the same machine?
 
-    python benchmarks/scale/cluster.py --model MODEL --source TEXT.en [--lines 4000] [--rounds 3]
-
 Times are those of the whole programs: with Ray, also that of starting it, of writing the rows, and of writing the text in
 order again; these are told separately. The outputs must be the same to the byte.
 """

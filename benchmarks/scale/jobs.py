@@ -1,7 +1,5 @@
 """How much faster are `translate` and `prepare` in two processes than in one, and processes than threads?
 
-    python benchmarks/scale/jobs.py --model MODEL --source train.en --target train.fr [--lines 4000] [--rounds 3]
-
 Every round runs, one after the other: `translate` with one process of one thread, with one process of a thread for each
 core, and with `--jobs 2`; then `prepare` with one process and with two. The order is turned around from round to round.
 Times are those of the whole programs, their start included. Every output must be the same to the byte.

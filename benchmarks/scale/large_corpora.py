@@ -1,7 +1,5 @@
 """What does a corpus of 850 million words need to be prepared and selected from? Slopes over corpora of millions of pairs.
 
-    python benchmarks/scale/large_corpora.py --data DATA --output RUNS [--millions 1 2 4 8] [--words 850]
-
 The corpus is Europarl, repeated with a number before every sentence of a repetition, so that no pair is the same as another.
 `prepare` makes shortlists of 30,000 words; `select` keeps two fifths of the words, those most like a text of news, as the
 paper's 348 of 850 million. Both run with two jobs, and the smallest corpus with one job too, which tells what share of the

@@ -1,7 +1,5 @@
 """How fast would a training be on 64 processes? Computed from what this machine measures of one.
 
-    python benchmarks/scale/many_processes.py --data DATA --output RUNS [--size small] [--updates 12]
-
 Measured, with one thread: the seconds for the gradient of a shard of 80 and of one of 10 pairs, for the rest of an update
 (norm, clipping and optimizer, which every process computes for itself), and for adding up gradients; and the bytes of dense
 gradients and of the rows of embeddings.

@@ -1,8 +1,8 @@
 """Training on two processes of one thread beside one process of two threads: target words a second, and memory.
 
-    python benchmarks/scale/processes.py --data DATA --output RUNS [--size small] [--rounds 7]
-    python benchmarks/scale/processes.py --data DATA --output RUNS --waiting
-    python benchmarks/scale/processes.py --data DATA --output RUNS --size full --memory
+    python benchmarks scale/processes --data DATA --output RUNS [--size small] [--rounds 7]
+    python benchmarks scale/processes --data DATA --output RUNS --waiting
+    python benchmarks scale/processes --data DATA --output RUNS --size full --memory
 
 The contestants read the same text, in minibatches of 80 pairs, and take turns within a round: alone, beside a program that
 only counts, and beside such a program at the lowest priority. The figures are medians over the rounds. With `--waiting`, the

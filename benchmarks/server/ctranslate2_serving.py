@@ -1,7 +1,7 @@
 """Speed and memory beside CTranslate2 and its Transformers: a list of sentences, and 32 clients that ask one by one.
 
     pip install ctranslate2
-    python benchmarks/server/ctranslate2_serving.py [--sentences 256] [--turns 3] [--threads 2] [--beam 5] [--only NAME]
+    python benchmarks server/ctranslate2_serving [--sentences 256] [--turns 3] [--threads 2] [--beam 5] [--only NAME]
 
 All weights are random, so the speed is measured, and nothing else. Every sentence has as many words, and every translation
 one more: CTranslate2 can fix only one length for all sentences of a batch. So neither loses anything to padding, and neither

@@ -1,7 +1,5 @@
 """What the server does to those who ask while others want nothing but harm.
 
-    python benchmarks/server/hostile.py --model MODEL --source TEXT.en [--only slow-headers] [--scale 1.0]
-
 Four honest clients ask for one sentence after the other, each for its next one when it has an answer. Beside them run, one
 after the other, the attacks of `attacks.py`. The record has the latencies of the honest clients alone, during every attack
 and after it, and how the attackers' connections ended; and of the server's two processes the memory, the files and the

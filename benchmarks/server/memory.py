@@ -1,7 +1,5 @@
 """The memory of the server with both installed translators: of each process, at first and after many requests.
 
-    python benchmarks/server/memory.py --source TEXT.en --target TEXT.fr [--requests 1000] [--precision int8]
-
 TEXT.en is translated into French and TEXT.fr into English, a line in each request, by some clients at once. Resident memory
 counts what processes share in each of them; their proportional shares add up to what all of them take together. MB are
 1,048,576 bytes.

@@ -1,7 +1,5 @@
 """How soon the server answers again after `kill -9`, and what becomes of its two processes when one of them is killed.
 
-    python benchmarks/server/restart.py --model MODEL [--rounds 5]
-
 In every round the server is killed in the middle of its work, which must end the search process, and started again: the
 seconds from the start of the program to its first translation, beside those of `python -c "import torch"` alone, measured in
 the same round. Then the search process is killed, which must end the server, with one line that says so.

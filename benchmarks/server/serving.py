@@ -1,7 +1,5 @@
 """The server beside `translate`: the same sentences, threads and search, asked for by many clients one by one.
 
-    python benchmarks/server/serving.py --model MODEL --source TEXT.en [--sentences 2000] [--clients 32] [--processes 1]
-
 First `Translator.translate` gets all sentences as one list, in a process of its own; then the clients, in another
 process, ask the server for them in random order, each for its next sentence when it has an answer. Every answer is
 compared with that of `translate`. At half load, sentences arrive at random times, half as many a second as the clients

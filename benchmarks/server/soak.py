@@ -1,7 +1,5 @@
 """Whether the server keeps to its memory: 100,000 requests of all kinds, among them some that nobody waits for.
 
-    python benchmarks/server/soak.py --model MODEL --source TEXT.en [--requests 100000] [--clients 16]
-
 MODEL is a small one, e.g. that of `rnnsearch demo`, and so are the sentences. The clients ask in a process of their own. The
 memory, the files and the threads of the server's two processes are recorded after every so many requests; what stands after
 the first 2,000 is compared with what stands at the end, before and after the C library gave back what is free. The same

@@ -1,6 +1,6 @@
 """What a cold start costs: seconds, processor seconds and memory, until `--help` or the first translation is there.
 
-    python benchmarks/speed/cold_start.py --model MODEL [--rounds 10]
+    python benchmarks speed/cold_start --model MODEL [--rounds 10]
 
 Every measurement is of a separate process, after one run that is not counted, so that the files are in the cache of the
 system and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`. The commands take

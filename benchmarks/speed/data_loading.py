@@ -1,7 +1,5 @@
 """The cost of reading training data: words a second from the packed corpus, and from minibatches in memory.
 
-    python benchmarks/speed/data_loading.py --data DATA --output RUNS [--size small] [--rounds 5]
-
 Pairs are drawn from all over the memory-mapped corpus, as with `shuffle = "epoch"`; before every run that reads it, the
 file is evicted from the cache of the system. The other runs train on the same minibatches, made beforehand. The vocabularies
 have 30,000 words for every model size.

@@ -1,7 +1,5 @@
 """The time of a training step of each engine beside that of its matrix products alone, and its memory.
 
-    python benchmarks/speed/engine_roofline.py --data DATA --output RUNS [--size full] [--rounds 3]
-
 The roofline: the shapes of the matrix products of the engine `fused` are recorded while it trains on a real, length-varied
 text; then each product is run alone, on operands in place, by the library that training uses. The same minibatches are
 trained on in fp32, in separate processes; engines and roofline take turns. The rest of a step is attention, gates, softmax,

@@ -1,9 +1,7 @@
 """How the cost of training and of translation grows with sentence length, minibatch, vocabulary and beam.
 
-    python benchmarks/speed/growth.py [--size small] [--repeats 5]
-
 Random sentences, all of one length. One quantity grows at a time, the others stay as they are in the paper: 80 pairs of 25
-words, beam 12, and the size's vocabulary. Writes `results/growth-SIZE.json` and a picture for `docs/`.
+words, beam 12, and the size's vocabulary. It also draws a picture for `docs/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """What is downloaded and installed for `pip install rnnsearch`, and the share of each dependency.
 
-    python benchmarks/speed/install_size.py [--extra train] [--here]
-
 The packages are downloaded, with the ordinary pip, and installed into an empty virtual environment; so it needs a network.
 A size is that of a package's own files; the bytecode, which Python makes of them when they are installed or first imported,
 is counted apart. MB are millions of bytes. With `--here`, nothing is downloaded: the sizes are those of the packages in the

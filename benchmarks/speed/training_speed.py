@@ -1,7 +1,5 @@
 """Training speed: target words a second of ours and of the peers, on the same length-varied text.
 
-    python benchmarks/speed/training_speed.py --data DATA --output RUNS --peers PEERS --size full [--rounds 2]
-
 Every contestant trains with its own command, one after the other, round after round. An update is timed from one line of
 progress to the next: reading the minibatch, cost, gradient, clipping and Adadelta. All read the whole text twice, and the
 second time counts. Words are target words, end symbols counted, padding not.

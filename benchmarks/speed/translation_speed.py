@@ -1,7 +1,5 @@
 """Translation speed: sentences a second of ours and of the peers, in batches of 25 and one at a time.
 
-    python benchmarks/speed/translation_speed.py --data DATA --output RUNS --peers PEERS [--beam 5] [--rounds 5]
-
 1,000 real sentences in 40 groups, all of one length within a group. The models are all but untrained, so their translations
 would end anywhere: instead every contestant writes exactly as many words as the source has, the end symbol counted, with the
 whole beam alive to the end. All keep their models loaded. A round takes one group in five, so that five rounds, in which the

@@ -1,7 +1,5 @@
 """Speed of word aligners: `rnnsearch align` and others on the same pairs, in one thread and in all of them.
 
-    python benchmarks/speed/word_aligners.py --data DATA --output RUNS --peers PYTHON [--pairs 100000] [--others NAME ...]
-
 The text is so many pairs of Europarl, drawn at random; all of them are 948,271. Each program learns from it and writes the
 links of all its lines: others those of both directions, and `rnnsearch align`, with either `--quality`, the joined ones. Of
 each run, the record tells processor seconds, the seconds that passed, peak memory, and the peak size of temporary files. The

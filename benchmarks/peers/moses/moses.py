@@ -1,10 +1,7 @@
 """Trains, tunes and runs an installed Moses, the phrase-based system that the paper compares with, on a parallel text.
 
-    python benchmarks/peers/moses/moses.py --moses MOSES --source train.en --target train.fr --valid-source valid.en \
-        --valid-target valid.fr --test-source test.en --work FOLDER --output moses.fr
-
 Writes the detokenised translations of the test set, for `rnnsearch reproduce --system Moses=moses.fr`. A step that was
-finished in FOLDER is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
+finished in WORK is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
 `bin/build_binary`, `scripts/training/train-model.perl` and `mert-moses.pl`, and in `training-tools`, `tools` or `bin` a word
 aligner: `mgiza` or `GIZA++`, with `mkcls`.
 
