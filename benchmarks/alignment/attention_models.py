@@ -52,8 +52,7 @@ class Corpus(NamedTuple):
 
 def main() -> None:
     """Train what is missing, evaluate, record."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ and alibi/ in it")
+    parser = Parser(__doc__, "output", "data?")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--pairs", type=int, default=sized(12_000, 200), help="training pairs of each corpus")
     parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")

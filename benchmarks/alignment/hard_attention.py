@@ -87,8 +87,7 @@ def agreement(model_folder: Path, source: Path, target: Path, gold: Path | None)
 
 def main() -> None:
     """Measure one model on one text, and add a row to the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--target", type=Path, required=True, help="its reference translations, in French")
+    parser = Parser(__doc__, "model", "source", "target")
     parser.add_argument("--gold", type=Path, help="gold links of the pairs")
     parser.add_argument("--name", required=True, help="the name of the row")
     arguments = parser.parse_args()

@@ -55,8 +55,7 @@ def forms(verb: str) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Make the tables, train, score, record."""
-    parser = Parser(__doc__, "output")
-    output: Path = parser.parse_args().output
+    output: Path = Parser(__doc__, "output").parse_args().output
 
     verbs = random.Random(1).sample(VERBS, len(VERBS))
     parts = {"test": verbs[:HELD_OUT], "dev": verbs[HELD_OUT : 2 * HELD_OUT], "train": verbs[2 * HELD_OUT :]}

@@ -87,8 +87,7 @@ def _hash_of_weights(checkpoint: Path) -> str:
 
 def main() -> None:
     """Train them all; print and record the hashes."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ in it")
+    parser = Parser(__doc__, "output", "data?")
     parser.add_argument("--updates", type=int, default=sized(120, 12))
     parser.add_argument("--kills", type=int, default=sized(3, 1), help="processes that are killed in a killed run")
     arguments = parser.parse_args()

@@ -34,8 +34,7 @@ T_95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9
 
 def main() -> None:
     """Train what is missing, evaluate, record."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ and alibi/ in it")
+    parser = Parser(__doc__, "output", "data?")
     parser.add_argument("--seeds", type=int, default=sized(3, 1), choices=range(1, max(T_95) + 1), metavar="N")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--pairs", type=int, default=sized(20_000, 200), help="training pairs of each corpus")

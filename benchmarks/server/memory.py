@@ -23,8 +23,7 @@ Request = tuple[str, str, str]
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__, "source")
-    parser.add_argument("--target", type=Path, required=True, help="a text in French")
+    parser = Parser(__doc__, "source", "target")
     parser.add_argument("--requests", type=int, default=sized(1000, 8))
     parser.add_argument("--clients", type=int, default=sized(8, 2))
     parser.add_argument("--precision", default="int8", choices=["fp32", "int8"])
