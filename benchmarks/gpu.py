@@ -32,12 +32,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.record import ROOT, machine, read_json, write_result
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
+from rnnsearch.data.read import read_lines
 from rnnsearch.model_folder import System, new_system
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
 from rnnsearch.text import Vocabularies, Vocabulary
@@ -47,7 +48,6 @@ PAPER_UPDATES_PER_SECOND = 0.74
 """RNNsearch-50: 667,000 updates in 252 hours (the paper, table 2)."""
 PUBLIC_TOKENS_PER_SECOND = 56_000
 """Source and target tokens, of the fastest public modern run of the same model, in fp32 on an RTX 5090."""
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -353,8 +353,7 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 
 def translation(text: Path, model: Path | None, workload: Workload) -> dict[str, Any]:
     """All lines of a text with a beam of 10; random weights end no sentence, and stop at 1.2 times the source's length."""
-    lines = text.read_text(encoding="utf-8").split("\n")
-    lines = lines[:-1] if not lines[-1] else lines
+    lines = list(read_lines(text))
     settings: dict[str, Any] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
     if model is None:
         settings["maximum_length_ratio"] = 1.2
@@ -381,9 +380,7 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
 
 def training(arguments: argparse.Namespace) -> dict[str, Any]:
     """`rnnsearch train` for the given minutes, and its record."""
-    command = [sys.executable, "-m", "rnnsearch", "train", "--data", arguments.train, "--output", arguments.output]
-    command += ["--valid-source", arguments.valid_source, "--valid-target", arguments.valid_target]
-    command += ["--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}"]
-    subprocess.run([str(part) for part in command], check=True)
-    record: dict[str, Any] = json.loads((arguments.output / "training.json").read_text())
-    return record
+    limit = ("--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}")
+    valid = text_options(arguments.valid_source, arguments.valid_target, "valid-")
+    run("train", "--data", arguments.train, "--output", arguments.output, *valid, *limit)
+    return read_json(arguments.output / "training.json")
