@@ -107,12 +107,10 @@ def variants() -> dict[str, Variant]:
 
 def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
-    parser = Parser(__doc__)
-    parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
+    parser = Parser(__doc__, smoke=False, minutes=20.0)
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
     parser.add_argument("--model", type=Path, help="who translates them; if not given, random weights")
     parser.add_argument("--train", type=Path, metavar="DATA", help="at the end, train on what `rnnsearch prepare` made")
-    parser.add_argument("--minutes", type=float, default=20.0, help="how long to train")
     parser.add_argument("--valid-source", type=Path)
     parser.add_argument("--valid-target", type=Path)
     parser.add_argument("--output", type=Path, help="where the trained model goes")

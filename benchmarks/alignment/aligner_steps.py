@@ -37,9 +37,7 @@ SETTINGS: tuple[tuple[Steps, Steps], ...] = (
 def main() -> None:
     """Learn with each setting, score, record."""
     names = {name_of(*steps): steps for steps in SETTINGS}
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--only", nargs="+", choices=names, default=list(names), help="settings, such as 3+3,2+1")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", only=names).parse_args()
 
     on, folder, test = machine(), arguments.output / "aligners", novels(arguments.data)
     developed = test.part("developed on")

@@ -52,12 +52,7 @@ class Corpus(NamedTuple):
 
 def main() -> None:
     """Train what is missing, evaluate, record."""
-    parser = Parser(__doc__, "output", "data?")
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--pairs", type=int, default=sized(12_000, 200), help="training pairs of each corpus")
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
-    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS), help="only these models")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "output", "data?", epochs=4, pairs=sized(12_000, 200), jobs=1, only=MODELS).parse_args()
     on, folder = machine(), arguments.output / f"attention-models-{arguments.epochs}-{arguments.pairs}"
     corpora = [of_built_in(folder / "corpus", arguments.pairs)]
     if arguments.data:

@@ -23,9 +23,7 @@ from rnnsearch.data.word_alignments import to_pharaoh
 
 def main() -> None:
     """Align, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", languages=LANGUAGES).parse_args()
 
     on, folder = machine(), arguments.output / "aligners"
     folder.mkdir(parents=True, exist_ok=True)

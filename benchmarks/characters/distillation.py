@@ -45,11 +45,9 @@ def translators(folder: Path) -> dict[str, Translator]:
 
 def main() -> None:
     """Pronounce, train, score, record."""
-    parser = Parser(__doc__, "data")
+    parser = Parser(__doc__, "data", language="fre", words=sized(20_000, 20))
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="text of the language")
-    parser.add_argument("--language", default="fre", help="a language of medium")
-    parser.add_argument("--words", type=int, default=sized(20_000, 20))
     asked = parser.parse_args()
 
     on, name = machine(), f"medium-{asked.language}"

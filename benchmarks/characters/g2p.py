@@ -106,12 +106,9 @@ class Task:
 
 def main() -> None:
     """Train, pronounce, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--models", type=int, default=1, help="the number of models of each language")
-    parser.add_argument("--jobs", type=int, default=1, help="the number of languages that are trained side by side")
+    parser = Parser(__doc__, "data", "output", models=1, jobs=1, multilingual=False)
     parser.add_argument("--levels", nargs="*", default=["low", "medium"], choices=LEVELS)
     parser.add_argument("--languages", nargs="*", help="only these")
-    parser.add_argument("--multilingual", action="store_true", help="those of low, from a model of all languages")
     arguments = parser.parse_args()
     if arguments.multilingual:
         arguments.levels = ["low"]

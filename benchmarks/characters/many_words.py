@@ -14,7 +14,7 @@ import statistics
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import SPEED, Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
@@ -26,11 +26,8 @@ BEAMS = {"beam": [], "greedy": ["--beam", "1"]}
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__)
+    parser = Parser(__doc__, *SPEED, model="en-ipa", count=sized(20_000, 40), rounds=sized(3, 1))
     parser.add_argument("--words", type=Path, required=True)
-    parser.add_argument("--model", default="en-ipa")
-    parser.add_argument("--count", type=int, default=sized(20_000, 40))
-    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
 
     words = sorted({line.partition("\t")[0] for line in read_lines(asked.words)})

@@ -32,10 +32,7 @@ class Reference(Translator):
 
 def main() -> None:
     """Compare, record, print."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--lines", type=int, default=sized(5000, 4))
-    parser.add_argument("--directions", nargs="+", choices=DIRECTIONS, default=DIRECTIONS)
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", lines=sized(5000, 4), directions=DIRECTIONS).parse_args()
     found = {direction: compared(arguments.data, direction, arguments.lines) for direction in arguments.directions}
     write_result("exactness/reference", machine=machine(), tie=TIE, directions=found)
     for direction, of in found.items():

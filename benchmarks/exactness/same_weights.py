@@ -87,10 +87,7 @@ def _hash_of_weights(checkpoint: Path) -> str:
 
 def main() -> None:
     """Train them all; print and record the hashes."""
-    parser = Parser(__doc__, "output", "data?")
-    parser.add_argument("--updates", type=int, default=sized(120, 12))
-    parser.add_argument("--kills", type=int, default=sized(3, 1), help="processes that are killed in a killed run")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "output", "data?", updates=sized(120, 12), kills=sized(3, 1)).parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     on, folder = machine(), arguments.output.resolve() / "same-weights"

@@ -39,29 +39,65 @@ COMMON: dict[str, dict[str, Any]] = {
     "target": {"type": Path, "help": "the translation of the text"},
     "set": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "a further setting of the trainings"},
     "resume": {"action": "store_true", "help": "go on with a run that was stopped"},
+    "threads": {"type": int, "default": os.cpu_count(), "help": "of each program"},
+    "background": {"type": float, "default": BACKGROUND, "help": "cores that other programs may keep busy"},
 }
 """Options that many scripts have."""
+HELP = {
+    "beam": "of the search",
+    "blind": "also translate texts whose references are elsewhere",
+    "clients": "that ask at the same time",
+    "count": "how many are chosen",
+    "diversify": "train on translations of the text too, in both directions",
+    "epochs": "of each training",
+    "here": "measure the packages of this environment",
+    "jobs": "trainings side by side",
+    "kills": "processes that are killed in a killed run",
+    "lines": "the first lines of the text",
+    "memory": "measure memory, not speed",
+    "models": "how many are trained, each with another seed",
+    "multilingual": "the languages of low, from a model of all languages",
+    "only": "not all of them",
+    "pairs": "of sentences to train on",
+    "rounds": "how often each is measured",
+    "repeats": "updates and translations, whose median counts",
+    "scale": "the share of the attackers",
+    "seconds": "the length of a window",
+    "seed": "of what is chosen at random",
+    "smoke": "a trial on a CPU, all tiny",
+    "updates": "of each training",
+    "waiting": "compare how long threads are busy waiting",
+}
+"""What the options are that have a default value."""
+SPEED = ("threads", "background")
+"""The common options of what measures speed."""
 
 
 class Parser(argparse.ArgumentParser):
-    """The options of a script, whose docstring is the description; `common` are some of `COMMON`.
+    """The options of a script, whose docstring is the description.
 
-    Paths are required, except those whose name here ends with `?`.
+    `common` are some of `COMMON`; paths are required, except those whose name here ends with `?`. `defaults` are further
+    options by their default values: False is a flag, and a collection is what to choose some of.
     """
 
-    def __init__(self, doc: str | None, *common: str) -> None:
+    def __init__(self, doc: str | None, *common: str, **defaults: Any) -> None:
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(prog=f"python benchmarks {sys.argv[0]}", description=doc, formatter_class=form)
         for name in common:
             known = COMMON[name.removesuffix("?")]
-            self.add_argument(f"--{name.removesuffix('?')}", **known, required="type" in known and not name.endswith("?"))
+            required = known.get("type") is Path and not name.endswith("?")
+            self.add_argument(f"--{name.removesuffix('?')}", **known, required=required)
+        for name, value in defaults.items():
+            self.add_argument(f"--{name}", help=HELP.get(name, ""), **_kind(name, value))
 
-    def add_speed(self, rounds: int | None = None) -> None:
-        """Add the options of a measurement of speed."""
-        self.add_argument("--threads", type=int, default=os.cpu_count())
-        if rounds is not None:
-            self.add_argument("--rounds", type=int, default=rounds)
-        self.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
+
+def _kind(name: str, value: Any) -> dict[str, Any]:
+    """How an option with this default value is parsed."""
+    if value is False:
+        return {"action": "store_true"}
+    if isinstance(value, str | int | float):
+        return {"type": type(value), "default": value, "choices": ("full", "small", "tiny") if name == "size" else None}
+    return {"nargs": "+", "choices": value, "default": list(value)}
 
 
 def environment(threads: int | None, **more: str) -> dict[str, str]:

@@ -61,11 +61,7 @@ SEARCHES: dict[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Train what is missing, translate `val`, record."""
-    parser = Parser(__doc__, "data", "output", "set")
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--only", nargs="+", choices=TRAININGS, default=list(TRAININGS), help="only these rows")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", "set", epochs=4, only=TRAININGS, jobs=2).parse_args()
 
     on, data, folder = machine(), arguments.data, arguments.output / f"ablation-{arguments.epochs}"
 

@@ -42,9 +42,7 @@ SEEDS = (1, 2, 3)
 
 def main() -> None:
     """Measure both, and record them."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--lines", type=int, default=10**9, help="only so many pairs of the corpus")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", lines=10**9).parse_args()
     on, news = machine(), by_side(sides(arguments.data, "wmt/news2008-2011"))
     with TemporaryDirectory() as folder:
         whole = concatenated(arguments.data / "europarl", Path(folder), arguments.lines)

@@ -36,10 +36,9 @@ VALIDATED = 200
 
 def main() -> None:
     """Prepare, train, translate, score, record."""
-    parser = Parser(__doc__, "data", "output", "peers")
+    parser = Parser(__doc__, "data", "output", "peers", threads=1)
     parser.add_argument("--hours", type=float, required=True, help="training time")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
-    parser.add_argument("--threads", type=int, default=1, help="as many as ours had: one where two train side by side")
     arguments = parser.parse_args()
 
     on, language = machine(), arguments.language

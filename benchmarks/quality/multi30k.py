@@ -34,15 +34,10 @@ from rnnsearch.text import Tokenizer
 
 def main() -> None:
     """Train, evaluate on both sets, record."""
-    parser = Parser(__doc__, "data", "output", "set", "resume")
+    parser = Parser(__doc__, "data", "output", "set", "resume", preset="small", models=1, jobs=1, diversify=False, blind=False)
     parser.add_argument("--model", choices=("rnnsearch", "rnnencdec"), default="rnnsearch")
-    parser.add_argument("--preset", default="small")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
-    parser.add_argument("--models", type=int, default=1, help="how many to train")
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
-    parser.add_argument("--diversify", action="store_true", help="train on translations of the text too, in both directions")
     parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
-    parser.add_argument("--blind", action="store_true", help="also translate the captions whose references are elsewhere")
     arguments = parser.parse_args()
 
     on, data, output, language, jobs = machine(), arguments.data, arguments.output, arguments.language, arguments.jobs

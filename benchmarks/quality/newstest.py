@@ -227,10 +227,9 @@ def translate(models: Sequence[Path], source: Path, target: Path, options: Seque
 
 def main() -> None:
     """Train a row, score it, and record it."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", blind=False)
     parser.add_argument("--row", choices=[*ROWS, *MEANS, *ENSEMBLES], required=True)
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
-    parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row

@@ -42,11 +42,7 @@ STOPS = 6
 
 def main() -> None:
     """Train all recipes and record their curves."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--updates", type=int, default=sized(3000, 6))
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side, on one thread each")
-    parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES), help="only these rows")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "output", updates=sized(3000, 6), jobs=1, only=RECIPES).parse_args()
     on, corpus = machine(), built_in.corpus(arguments.output / "built-in")
     folder = arguments.output / f"paper-recipe-{arguments.updates}"
 

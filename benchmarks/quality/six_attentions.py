@@ -34,12 +34,8 @@ T_95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9
 
 def main() -> None:
     """Train what is missing, evaluate, record."""
-    parser = Parser(__doc__, "output", "data?")
+    parser = Parser(__doc__, "output", "data?", epochs=8, pairs=sized(20_000, 200), jobs=2, only=VARIANTS)
     parser.add_argument("--seeds", type=int, default=sized(3, 1), choices=range(1, max(T_95) + 1), metavar="N")
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--pairs", type=int, default=sized(20_000, 200), help="training pairs of each corpus")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side, each on one thread")
-    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), help="only these variants")
     arguments = parser.parse_args()
     plugins.load_files([PLUGIN])
     on, folder = machine(), arguments.output / f"six-attentions-{arguments.epochs}-{arguments.pairs}"

@@ -76,10 +76,8 @@ class Segment(NamedTuple):
 
 def main() -> None:
     """Choose the segments, place their tags in the references and in translations, record."""
-    parser = Parser(__doc__, "data")
+    parser = Parser(__doc__, "data", segments=sized(500, 10), seed=1)
     parser.add_argument("--directions", nargs="+", default=["en-fr", "fr-en"])
-    parser.add_argument("--segments", type=int, default=sized(500, 10))
-    parser.add_argument("--seed", type=int, default=1, help="of the choice of segments and terms")
     arguments = parser.parse_args()
     on = machine()
     chosen = segments(arguments.data, arguments.segments, Random(arguments.seed))

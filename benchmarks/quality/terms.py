@@ -32,10 +32,8 @@ SHORTEST = 4
 
 def main() -> None:
     """Draw the terms, translate without and with them, record."""
-    parser = Parser(__doc__, "model", "source")
+    parser = Parser(__doc__, "model", "source", beam=5, seed=1)
     parser.add_argument("--reference", type=Path, required=True, help="its translation, which the terms are taken from")
-    parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1, help="of the choice of terms")
     arguments = parser.parse_args()
 
     on, translator, random = machine(), load(arguments.model), Random(arguments.seed)

@@ -25,8 +25,7 @@ Pair = tuple[str, str]
 
 def main() -> None:
     """Repair the segments, compare them with their references, and record."""
-    parser = Parser(__doc__, "model", "data")
-    parser.add_argument("--count", type=int, default=sized(200, 10), help="of the segments to repair")
+    parser = Parser(__doc__, "model", "data", count=sized(200, 10))
     parser.add_argument("--text", default="multi30k", choices=("multi30k", "europarl"))
     arguments = parser.parse_args()
     on, translator = machine(), load(arguments.model)

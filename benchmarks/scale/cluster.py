@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lib.command import Parser, rnnsearch, script
+from benchmarks.lib.command import SPEED, Parser, rnnsearch, script
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
@@ -55,11 +55,9 @@ def with_ray(model: Path, source: Path, output: Path, steps: Path) -> None:
 
 def main() -> None:
     """Measure in rounds, and record the medians."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--lines", type=int, default=sized(4000, 40))
+    parser = Parser(__doc__, "model", "source", *SPEED, lines=sized(4000, 40), rounds=sized(3, 1))
     parser.add_argument("--steps", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, help=argparse.SUPPRESS)
-    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
     if asked.steps:
         with_ray(asked.model, asked.source, asked.output, asked.steps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lib.command import Parser, rnnsearch, text_options
+from benchmarks.lib.command import SPEED, Parser, rnnsearch, text_options
 from benchmarks.lib.record import Rounds, machine, sized, write_speed
 from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
@@ -18,10 +18,7 @@ from benchmarks.lib.turns import same_outputs
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model", "source", "target")
-    parser.add_argument("--lines", type=int, default=sized(4000, 40))
-    parser.add_speed(rounds=sized(3, 1))
-    asked = parser.parse_args()
+    asked = Parser(__doc__, "model", "source", "target", *SPEED, lines=sized(4000, 40), rounds=sized(3, 1)).parse_args()
     with TemporaryDirectory() as place:
         texts = [beginning(path, asked.lines, Path(place) / path.name) for path in (asked.source, asked.target)]
         translate = rnnsearch("translate", "--no-split-sentences", "--model", asked.model, texts[0])

@@ -119,10 +119,7 @@ def growth(measured: Measured, shards: Callable[[int], int]) -> dict[str, dict[i
 
 def main() -> None:
     """Measure, compute, and write the record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(12, 2))
-    asked = parser.parse_args()
+    asked = Parser(__doc__, "data", "output", size=sized("small", "tiny"), updates=sized(12, 2)).parse_args()
     on, folder = machine(), asked.output.resolve() / "many-processes" / asked.size
     if not folder.exists():
         write_training_text(prepared_text(asked.data, asked.output.resolve()), SIZES[asked.size], sized(8000, 400), folder)

@@ -72,12 +72,7 @@ def start_others(count: int) -> None:
 
 def main() -> None:
     """Measure in rounds, and record the medians; or the memory."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--rounds", type=int, default=sized(7, 1))
-    parser.add_argument("--seconds", type=float, default=sized(6, 0.2), help="length of a window")
-    parser.add_argument("--waiting", action="store_true", help="compare how long threads are busy waiting")
-    parser.add_argument("--memory", action="store_true", help="measure memory, not speed")
+    parser = Parser(__doc__, "data", "output", size=sized("small", "tiny"), rounds=sized(7, 1), seconds=sized(6.0, 0.2), waiting=False, memory=False)
     parser.add_argument("--contestant", choices=CONTESTANTS, help=argparse.SUPPRESS)
     parser.add_argument("--updates", type=int, default=0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

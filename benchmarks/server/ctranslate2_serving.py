@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.command import SPEED, Parser, environment
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
@@ -139,12 +139,8 @@ def served(entrant: Entrant, lines: list[str], clients: int, threads: int, backg
 
 def main() -> None:
     """Measure in turns, and write the record."""
-    parser = Parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=sized(256, 8))
-    parser.add_argument("--beam", type=int, default=5)
+    parser = Parser(__doc__, *SPEED, sentences=sized(256, 8), beam=5, turns=sized(3, 1))
     parser.add_argument("--only", action="append", help="contestants, as the record names them, if not all; may be repeated")
-    parser.add_argument("--turns", type=int, default=sized(3, 1))
-    parser.add_speed()
     arguments = parser.parse_args()
 
     on = machine() | {"ctranslate2": version("ctranslate2")}

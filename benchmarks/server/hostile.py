@@ -68,9 +68,8 @@ def beside_honest(port: int, lines: Sequence[str], work: Callable[..., Any], *ar
 
 def main() -> None:
     """Attack, and write the record."""
-    parser = Parser(__doc__, "model", "source")
+    parser = Parser(__doc__, "model", "source", scale=sized(1.0, 0.01))
     parser.add_argument("--only", choices=ATTACKS, action="append", help="not all attacks; may be repeated")
-    parser.add_argument("--scale", type=float, default=sized(1.0, 0.01), help="the share of the attackers")
     arguments = parser.parse_args()
 
     on = machine()

@@ -23,9 +23,7 @@ Request = tuple[str, str, str]
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__, "source", "target")
-    parser.add_argument("--requests", type=int, default=sized(1000, 8))
-    parser.add_argument("--clients", type=int, default=sized(8, 2))
+    parser = Parser(__doc__, "source", "target", requests=sized(1000, 8), clients=sized(8, 2))
     parser.add_argument("--precision", default="int8", choices=["fp32", "int8"])
     parser.add_argument("--processes", type=int, help="the processes that search; else as many as the server likes")
     arguments = parser.parse_args()

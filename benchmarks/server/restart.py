@@ -80,9 +80,7 @@ def one_round(model: Path, log: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model")
-    parser.add_argument("--rounds", type=int, default=sized(5, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", rounds=sized(5, 1)).parse_args()
 
     on = machine()
     with TemporaryDirectory() as folder:

@@ -45,9 +45,7 @@ def offline(model: Path, lines: Sequence[str]) -> tuple[float, list[str]]:
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--sentences", type=int, default=sized(2000, 16))
-    parser.add_argument("--clients", type=int, default=sized(32, 4))
+    parser = Parser(__doc__, "model", "source", sentences=sized(2000, 16), clients=sized(32, 4))
     parser.add_argument("--processes", type=int, help="the processes that search; else as many as the server likes")
     arguments = parser.parse_args()
     options = [] if arguments.processes is None else ["--processes", arguments.processes]

@@ -84,10 +84,7 @@ async def soak(port: int, lines: Sequence[str], requests: int, clients: int, see
 
 def main() -> None:
     """Ask, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--requests", type=int, default=sized(100_000, 60))
-    parser.add_argument("--clients", type=int, default=sized(16, 4))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", "source", requests=sized(100_000, 60), clients=sized(16, 4)).parse_args()
 
     on = machine()
     lines = lines_of(arguments.source, 500)

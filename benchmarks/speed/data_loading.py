@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
 from benchmarks.lib.training import Update, train
@@ -38,10 +38,7 @@ class InMemory(BatchStream):
 
 def main() -> None:
     """Both, round after round, and the ratio of their medians."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_speed(rounds=sized(5, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", *SPEED, size=sized("small", "tiny"), rounds=sized(5, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, seconds_alone, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from benchmarks.lib.training import Update, train, train_apart
@@ -110,10 +110,7 @@ class Took(NamedTuple):
 
 def main() -> None:
     """Engines and roofline, round after round; then the memory."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_speed(rounds=sized(3, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", *SPEED, size=sized("full", "tiny"), rounds=sized(3, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)

@@ -18,7 +18,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import torch
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import IMAGES, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, Size, uniform_system
 from benchmarks.lib.training import train
@@ -53,11 +53,7 @@ LABELS = {
 
 def main() -> None:
     """Measure every point, record, draw."""
-    parser = Parser(__doc__)
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates and translations, whose median counts")
-    parser.add_speed()
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, *SPEED, size=sized("small", "tiny"), repeats=sized(5, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)

@@ -41,9 +41,8 @@ print(json.dumps(found))
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__)
+    parser = Parser(__doc__, here=False)
     parser.add_argument("--extra", action="append", default=[], help="an extra to install, too; may be repeated")
-    parser.add_argument("--here", action="store_true", help="measure the packages of this environment")
     arguments = parser.parse_args()
     extras = sorted(arguments.extra)
     sizes = of_this_environment(extras) if arguments.here else of_a_new_environment(extras)

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, write_training_text
 from benchmarks.peers.rnnsearch.contestant import train_ours
@@ -42,13 +42,11 @@ UPDATES = {"full": 6, "small": 10, "tiny": 4}
 
 def main() -> None:
     """Let all of them train, round after round, and record the medians."""
-    parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
+    parser = Parser(__doc__, "data", "output", "peers", *SPEED, size=sized("full", "tiny"))
     parser.add_argument("--updates", type=int, help="minibatches in the text, of the largest size")
     parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
     parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_speed()
     parser.add_argument("--rounds", type=int, help="how often each of them trains")
     arguments = parser.parse_args()
 

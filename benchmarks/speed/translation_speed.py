@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import Rounds, Run, in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import (
     BATCH,
@@ -48,12 +48,9 @@ OUR_MODES: dict[str, dict[str, str]] = {
 
 def main() -> None:
     """Let all of them translate, round after round, and record how fast they were."""
-    parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_argument("--beam", type=int, default=5)
+    parser = Parser(__doc__, "data", "output", "peers", *SPEED, size=sized("full", "tiny"), beam=5, rounds=sized(PARTS, 2))
     parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_speed(rounds=sized(PARTS, 2))
     arguments = parser.parse_args()
 
     on = machine()

@@ -14,18 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.alignment.aligners import FAST, OURS, beginning_of, europarl, written
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import SPEED, Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.aligners import ALIGNERS
 
 
 def main() -> None:
     """Write the text, let one after the other align it, record."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", *SPEED, pairs=sized(100_000, 60))
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
-    parser.add_argument("--pairs", type=int, default=sized(100_000, 60))
     parser.add_argument("--others", nargs="+", choices=ALIGNERS, default=["eflomal"], help="what ours is compared with")
-    parser.add_speed()
     arguments = parser.parse_args()
 
     on, folder = machine(), arguments.output / "word_aligners"
