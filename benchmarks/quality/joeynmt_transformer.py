@@ -21,7 +21,7 @@ from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, write_result
 from benchmarks.lib.texts import sides, write_lines
 from benchmarks.peers.joeynmt.toolkit import JOEYNMT
-from benchmarks.peers.joeynmt.transformer import commands, transformer_settings
+from benchmarks.peers.joeynmt.transformer import commands
 from benchmarks.peers.pieces import without_pieces, write_pieces
 from benchmarks.quality.multi30k import lower_tokenized
 from rnnsearch.config import from_preset
@@ -47,9 +47,8 @@ def main() -> None:
     files = {part: sides(arguments.data, f"multi30k/{part}", "en", language) for part in ("train", *SETS)}
     texts = {part: list(zip(read_lines(one), read_lines(other), strict=True)) for part, (one, other) in files.items()}
     pieces = write_pieces(folder, {**texts, "validated": texts["val"][:VALIDATED]}, ("en", language), from_preset("best").data)
-    transformer = transformer_settings(folder, language)
     tested = {called: folder / test for test, called in SETS.items()}
-    train, test_both = commands(folder, pieces, transformer, tested, arguments.peers)
+    train, test_both = commands(folder, pieces, ("en", language), tested, arguments.peers)
     if not (folder / "model" / "best.ckpt").exists():
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(train, check=True, timeout=3600 * arguments.hours, env=variables)
@@ -64,7 +63,7 @@ def main() -> None:
         version=JOEYNMT.version,
         hours=arguments.hours,
         threads=arguments.threads,
-        settings=json.loads(json.dumps(transformer).replace(str(folder), "RUN")),
+        settings=json.loads((folder / "training.yaml").read_text(encoding="utf-8").replace(str(folder), "RUN")),
         evaluation=scores,
     )
 

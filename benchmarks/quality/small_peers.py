@@ -1,7 +1,7 @@
 """Transformers of JoeyNMT and of eole for small texts, trained for as many processor seconds as our model was.
 
 JoeyNMT has the Transformer that Wu et al. (2021) found best for Multi30k, as `joeynmt_transformer.py` describes it; neither
-toolkit has a recipe for so little text. eole has the same Transformer with the same peak of the learning rate, but
+toolkit has a recipe for so little text. eole has the same Transformer with the same peak of the learning rate, 0.0025, but
 its own schedule (Noam) and a moving average of the weights instead of a choice of checkpoint. The text is in the subwords of
 our model, whose number depends on the number of pairs. The last pairs of the text, a twentieth of them but not more than
 300, are for validation. Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has
@@ -15,13 +15,13 @@ import subprocess
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from benchmarks.lib.command import environment
 from benchmarks.lib.texts import write_lines
 from benchmarks.peers.eole.toolkit import EOLE
-from benchmarks.peers.joeynmt.transformer import WIDTH, commands, transformer_settings
+from benchmarks.peers.joeynmt.transformer import commands
 from benchmarks.peers.pieces import Pairs, without_pieces, write_pieces
+from benchmarks.peers.toolkit import settings_of
 from rnnsearch.atomic import write_json
 from rnnsearch.config import from_preset
 
@@ -41,9 +41,7 @@ def translations_of_peer(
 
 def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
     """Train JoeyNMT, and translate the test set."""
-    settings = transformer_settings(folder, *languages[::-1])
-    settings["training"]["validation_freq"] = 200
-    train, test = commands(folder, pieces, settings, {"test": folder / "test"}, peers)
+    train, test = commands(folder, pieces, languages, {"test": folder / "test"}, peers, validation=200)
     train_for(train, seconds)
     run(test)
     return folder / "translated.test"
@@ -54,47 +52,8 @@ def by_eole(folder: Path, languages: tuple[str, str], pieces: Sequence[str], pee
     write_lines(folder / "eole.vocab", pieces)
     source, target = languages
     model, translated = folder / "eole", folder / "translated.eole"
-    settings: dict[str, Any] = {
-        "data": {"corpus_1": {"path_src": f"{folder}/train.{source}", "path_tgt": f"{folder}/train.{target}"}},
-        "src_vocab": f"{folder}/eole.vocab",
-        "tgt_vocab": f"{folder}/eole.vocab",
-        "share_vocab": True,
-        "overwrite": True,
-        "report_every": 100,
-        "seed": 1,
-        "training": {
-            "batch_size": 1024,
-            "batch_type": "tokens",
-            "bucket_size": 20_000,
-            "optim": "adam",
-            "adam_beta2": 0.98,
-            "learning_rate": 0.9,  # 0.0025 at the end of the warm-up
-            "decay_method": "noam",
-            "warmup_steps": 1000,
-            "average_decay": 0.001,
-            "label_smoothing": 0.1,
-            "dropout": [0.3],
-            "dropout_steps": [0],
-            "train_steps": 1_000_000,
-            "save_checkpoint_steps": 100,
-            "keep_checkpoint": 2,
-            "valid_steps": 1_000_000,
-            "num_workers": 0,
-            "compute_dtype": "fp32",
-            "model_path": str(model),
-        },
-        "model": {
-            "architecture": "transformer",
-            "layers": 4,
-            "hidden_size": WIDTH,
-            "heads": 4,
-            "transformer_ff": 2 * WIDTH,
-            "share_embeddings": True,
-            "share_decoder_embeddings": True,
-            "embeddings": {"word_vec_size": WIDTH, "position_encoding_type": "SinusoidalInterleaved"},
-        },
-    }
-    write_json(folder / "eole.yaml", settings)
+    described = EOLE.settings.with_name("transformer.json")
+    write_json(folder / "eole.yaml", settings_of(described, folder=folder, source=source, target=target))
     eole = EOLE.python(peers).parent / "eole"
     train_for([eole, "train", "-config", folder / "eole.yaml"], seconds)
     # The links in the folder of the model lead to the last checkpoint that has been written whole.
