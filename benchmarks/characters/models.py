@@ -24,7 +24,7 @@ def train(
     *further: object,
     models: int = 1,
 ) -> None:
-    """Train so many models with one thread, unless that is done; `settings` are `section.key=value`, `further` other options."""
+    """Train so many models on one thread, unless it is done; `settings` are `section.key=value`, `further` other options."""
     if models == 1 and (folder / "training.json").exists():
         return
     options = [*each("--tsv", tables), "--valid-tsv", development, "--output", folder, "--models", models, *further]

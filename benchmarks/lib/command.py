@@ -136,10 +136,10 @@ def cost_of(command: list[str], threads: int | None = None, temporary: Sequence[
     With `temporary`, folders in which it may keep files until it ends, also their peak size together; the first one is where
     the program has its temporary files.
     """
-    script, watched = Path(__file__).with_name("cost.py"), ["--temporary", *map(str, temporary)] if temporary else []
+    watched = ["--temporary", *map(str, temporary)] if temporary else []
     own = {"TMPDIR": str(temporary[0].resolve())} if temporary else {}
     variables = environment(threads, **own) if threads or own else None
-    command = [sys.executable, str(script), *watched, "--", *command]
+    command = [sys.executable, str(BENCHMARKS / "lib" / "cost.py"), *watched, "--", *command]
     done = subprocess.run(command, check=True, env=variables, stdout=subprocess.PIPE, text=True)
     cost: dict[str, float] = json.loads(done.stdout)
     return cost
@@ -147,8 +147,9 @@ def cost_of(command: list[str], threads: int | None = None, temporary: Sequence[
 
 def settings(values: Mapping[str, object] | Sequence[str]) -> list[object]:
     """The options `--set`, of settings given as `section.key=value` or as a mapping."""
-    mapping = isinstance(values, Mapping)
-    return each("--set", [f"{key}={str(value).lower()}" for key, value in values.items()] if mapping else values)
+    if isinstance(values, Mapping):
+        values = [f"{key}={str(value).lower()}" for key, value in values.items()]
+    return each("--set", values)
 
 
 def each(option: str, values: Iterable[object]) -> list[object]:

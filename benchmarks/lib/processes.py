@@ -32,7 +32,7 @@ def processor_seconds(process: int) -> float:
 
 
 def megabytes(process: int | str, figure: str) -> float:
-    """The memory of a process in MB of 1,048,576 bytes: `VmRSS` or `VmHWM` (resident now, and at most), or a mapping's `Pss`.
+    """The memory of a process in MB of 1,048,576 bytes: `VmRSS` now, `VmHWM` at most, or its proportional share, `Pss`.
 
     `getrusage` tells the starter's memory of a program that another one started, if that was larger.
     """

@@ -64,10 +64,9 @@ def prepared_text(data: Path, output: Path) -> PreparedData:
     """Europarl, prepared in `output` by the first benchmark that needs it."""
     folder = output / "europarl"
     if not (folder / "prepared").exists():
-        for whole, path in zip(sides(data, "europarl/europarl-part0"), (folder / "text.en", folder / "text.fr"), strict=True):
-            beginning(whole, LINES, path)
+        english, french = (beginning(side, LINES, folder / side.stem) for side in sides(data, "europarl/europarl-part0"))
         config = DataConfig(source_words=SIZES["full"].words, target_words=SIZES["full"].words)
-        prepare([folder / "text.en"], [folder / "text.fr"], folder / "prepared", config)
+        prepare([english], [french], folder / "prepared", config)
     return open_prepared(folder / "prepared")
 
 

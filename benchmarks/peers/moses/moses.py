@@ -36,7 +36,9 @@ MAX_LENGTH = 80
 """Words of the longest training sentences."""
 _LM_ORDER = "5"
 
-_ESCAPES = str.maketrans({"&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;", "]": "&#93;"})
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;", "]": "&#93;"}
+)
 """Moses reads these characters as markup or as separators of factors, so its own scripts escape them."""
 PROGRAMS = {
     "decoder": "bin/moses",
