@@ -19,10 +19,8 @@ from benchmarks.peers.toolkits import TOOLKITS
 
 def main() -> None:
     """Make the environments that are not there yet."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--only", choices=TOOLKITS, action="append", help="not all of them; may be repeated")
-    arguments = parser.parse_args()
-    for name in arguments.only or TOOLKITS:
+    arguments = Parser(__doc__, "output", only=TOOLKITS).parse_args()
+    for name in arguments.only:
         install(TOOLKITS[name], arguments.output / name)
 
 

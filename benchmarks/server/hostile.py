@@ -68,9 +68,7 @@ def beside_honest(port: int, lines: Sequence[str], work: Callable[..., Any], *ar
 
 def main() -> None:
     """Attack, and write the record."""
-    parser = Parser(__doc__, "model", "source", scale=sized(1.0, 0.01))
-    parser.add_argument("--only", choices=ATTACKS, action="append", help="not all attacks; may be repeated")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", "source", only=ATTACKS, scale=sized(1.0, 0.01)).parse_args()
 
     on = machine()
     lines = lines_of(arguments.source, 500)
@@ -81,7 +79,7 @@ def main() -> None:
         rate = len(lines) / seconds
         _, alone = beside_honest(port, lines, time.sleep, SECONDS_ALONE)
         start = server.state()
-        for name in arguments.only or ATTACKS:
+        for name in arguments.only:
             began = time.perf_counter()
             ends, during = beside_honest(port, lines, in_process, attacked, name, port, arguments.scale, rate)
             seconds = round(time.perf_counter() - began, 1)
