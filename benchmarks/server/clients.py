@@ -157,8 +157,8 @@ class Client:
 
 
 def asked(**fields: object) -> dict[str, object]:
-    """The fields of a request, whose text is one sentence a line."""
-    return {"source": "en", "target": "fr", "split_sentences": False, **fields}
+    """The fields of a request. The server finds the sentences of its text, as `translate` does."""
+    return {"source": "en", "target": "fr", **fields}
 
 
 def request(path: str, body: bytes, *headers: str, length: int | None = None) -> bytes:
