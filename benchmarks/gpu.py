@@ -379,6 +379,6 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
 def training(arguments: argparse.Namespace) -> dict[str, Any]:
     """`rnnsearch train` for the given minutes, and its record."""
     limit = ("--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}")
-    valid = text_options(arguments.valid_source, arguments.valid_target, "valid-")
+    valid = text_options(arguments.valid_source, arguments.valid_target, prefix="valid-")
     run("train", "--data", arguments.train, "--output", arguments.output, *valid, *limit)
     return read_json(arguments.output / "training.json")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any

@@ -8,7 +8,6 @@ What was chosen, was chosen on the two novels DEVELOPED_ON of `aligners.py`; the
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,8 @@ def main() -> None:
     found: dict[str, Any] = {}
     for way, links in ways.items():
         found[way] = {
-            part: {name: score[name] for name in ("aer", "precision", "recall")} for part, score in test.scores(links).items()
+            part: {name: score[name] for name in ("aer", "precision", "recall")}
+            for part, score in test.scores(links).items()
         }
         print(way, *(f"{part} {score['aer']:.4f}" for part, score in found[way].items()))
     probable = {

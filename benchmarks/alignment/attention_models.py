@@ -101,7 +101,7 @@ def trained_and_scored(model: Path, corpus: Corpus, settings: tuple[str, ...], e
     shared = [f"model.{size}={units}" for size, units in SIZES.items()]
     shared += [f"data.source_words={WORDS}", f"data.target_words={WORDS}", f"training.learning_rate={LEARNING_RATE}"]
     shared += [f"training.max_epochs={epochs}", "training.max_updates=100000", "training.warmup_updates=50"]
-    files = [*text_options(*corpus.train), *text_options(*corpus.valid, "valid-")]
+    files = [*text_options(*corpus.train), *text_options(*corpus.valid, prefix="valid-")]
     command = rnnsearch("train", "--output", model, "--preset", "demo", *files, *settings_of([*shared, *settings]))
     seconds = cost_of(command, threads=1)["processor"]
     training = read_json(model / "training.json")

@@ -26,5 +26,5 @@ def train_command(
 ) -> list[object]:
     """The command that trains a model on it."""
     train, valid = (part(corpus, name, source, target) for name in ("train", "valid"))
-    files = (*text_options(*train), *text_options(*valid, "valid-"))
+    files = (*text_options(*train), *text_options(*valid, prefix="valid-"))
     return ["train", *files, "--output", model, "--preset", preset, *options]

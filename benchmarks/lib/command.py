@@ -157,7 +157,7 @@ def each(option: str, values: Iterable[object]) -> list[object]:
     return [part for value in values for part in (option, value)]
 
 
-def text_options(source: object, target: object, prefix: str = "") -> list[object]:
+def text_options(source: object, target: object, *, prefix: str = "") -> list[object]:
     """The options that name both sides of a text: `--source` and `--target`, or others that end so."""
     return [f"--{prefix}source", source, f"--{prefix}target", target]
 

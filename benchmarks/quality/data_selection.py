@@ -128,7 +128,11 @@ def cost(whole: Mapping[Side, Path], news: Mapping[Side, Path], folder: Path, pa
         with whole[side].open("rb") as lines, part[side].open("wb") as file:
             file.writelines(islice(lines, pairs))
     words = sum(len(line.split()) for side in SIDES for line in read_lines(part[side]))
-    files = [*text_options(*part.values()), *text_options(*news.values(), "in-domain-"), *text_options(*out.values(), "output-")]
+    files = [
+        *text_options(*part.values()),
+        *text_options(*news.values(), prefix="in-domain-"),
+        *text_options(*out.values(), prefix="output-"),
+    ]
     command = ["select", *files, "--pairs", pairs // 10]
     took = cost_of(rnnsearch(*command))
     found = {

@@ -1,8 +1,8 @@
 """Everyday text through the installed translators, written in ways that must not change what it says.
 
 120 everyday sentences as HTML paragraphs, with the words of their plain translations; 20 English contractions with each of
-the apostrophes that people type; paragraphs of several sentences, of which none may be lost. `docs/reference/mended-faults.md`
-cites the counts.
+the apostrophes that people type; paragraphs of several sentences, of which none may be lost. The page
+`docs/reference/mended-faults.md` cites the counts.
 """
 
 from __future__ import annotations

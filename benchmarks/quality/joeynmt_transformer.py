@@ -46,7 +46,9 @@ def main() -> None:
     folder, variables = arguments.output / name, environment(arguments.threads)
     files = {part: sides(arguments.data, f"multi30k/{part}", "en", language) for part in ("train", *SETS)}
     texts = {part: list(zip(read_lines(one), read_lines(other), strict=True)) for part, (one, other) in files.items()}
-    pieces = write_pieces(folder, {**texts, "validated": texts["val"][:VALIDATED]}, ("en", language), from_preset("best").data)
+    pieces = write_pieces(
+        folder, {**texts, "validated": texts["val"][:VALIDATED]}, ("en", language), from_preset("best").data
+    )
     tested = {called: folder / test for test, called in SETS.items()}
     train, test_both = commands(folder, pieces, ("en", language), tested, arguments.peers)
     if not (folder / "model" / "best.ckpt").exists():

@@ -34,7 +34,9 @@ from rnnsearch.text import Tokenizer
 
 def main() -> None:
     """Train, evaluate on both sets, record."""
-    parser = Parser(__doc__, "data", "output", "set", "resume", preset="small", models=1, jobs=1, diversify=False, blind=False)
+    parser = Parser(
+        __doc__, "data", "output", "set", "resume", preset="small", models=1, jobs=1, diversify=False, blind=False
+    )
     parser.add_argument("--model", choices=("rnnsearch", "rnnencdec"), default="rnnsearch")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
     parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
@@ -139,7 +141,7 @@ def train_command(
 ) -> list[str]:
     """The command that trains a model on Multi30k, or on the given text, or on a prepared folder of it."""
     named = ["--data", files] if isinstance(files, Path) else files_of(files or training_text(data, language, source))
-    valid = text_options(*sides(data, "multi30k/val", source, language), "valid-")
+    valid = text_options(*sides(data, "multi30k/val", source, language), prefix="valid-")
     return [*map(str, ("train", *named, *valid, "--output", model, "--preset", preset, *settings_of(settings)))]
 
 
@@ -182,7 +184,14 @@ def translate_blind(data: Path, models: Sequence[Path], system: str, language: s
     for source in sorted((data / "blind" / "multi30k").glob("*.en")):
         folder = RESULTS / "blind" / "multi30k" / source.stem
         folder.mkdir(parents=True, exist_ok=True)
-        run("translate", "--no-split-sentences", *each("--model", models), source, "--output", folder / f"{system}.{language}")
+        run(
+            "translate",
+            "--no-split-sentences",
+            *each("--model", models),
+            source,
+            "--output",
+            folder / f"{system}.{language}",
+        )
 
 
 def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:

@@ -131,7 +131,7 @@ ENSEMBLES = {"together": ("installed-1-mean", "installed-2-mean")}
 
 def files_of(data: Path, *names: str, prefix: str = "") -> list[object]:
     """The options that name these texts of DATA, as the training text or, with a prefix, as another."""
-    return [part for name in names for part in text_options(*sides(data, f"*/{name}"), prefix)]
+    return [part for name in names for part in text_options(*sides(data, f"*/{name}"), prefix=prefix)]
 
 
 def costing(cost: Path, *command: object) -> None:
@@ -158,7 +158,7 @@ def selected(data: Path, output: Path, words: str) -> list[object]:
     if not files[1].exists():
         count = int(words.removesuffix("M")) * sized(1_000_000, 100)
         news = files_of(data, NEWS, prefix="in-domain-")
-        run("select", *files_of(data, *EUROPARL), "--words", count, *news, *text_options(*files, "output-"))
+        run("select", *files_of(data, *EUROPARL), "--words", count, *news, *text_options(*files, prefix="output-"))
     return text_options(*files)
 
 

@@ -6,7 +6,6 @@ over the whole vocabulary. `translation_speed.py` measures the gain in speed, wi
 
 from __future__ import annotations
 
-
 from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.record import machine, read_json, write_result
 from benchmarks.lib.texts import sides

@@ -67,10 +67,10 @@ def main() -> None:
         source, notes = beginning(asked.source, asked.lines, Path(place) / "text"), Path(place) / "steps"
         translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--jobs")
         ray = script("scale/cluster", "--model", asked.model, "--source", source, "--steps", notes)
-        ways = {
+        ways: dict[str, tuple[list[object], int | None]] = {
             "--jobs 1, one thread": ([*translate, 1], 1),
             f"--jobs {WORKERS}": ([*translate, WORKERS], 1),
-            f"Ray, {WORKERS} workers": (ray, 1),
+            f"Ray, {WORKERS} workers": ([*ray], 1),
         }
         runs = same_outputs(ways, asked.rounds, asked.background)
         steps = [json.loads(line) for line in read_lines(notes)]

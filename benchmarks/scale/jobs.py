@@ -35,7 +35,8 @@ def main() -> None:
             runs |= same_outputs(ways, asked.rounds, asked.background)
     medians = runs.medians(float)
     found = {
-        way: {"seconds": [run.found for run in of_way], "lines_per_second": asked.lines / medians[way]} for way, of_way in runs.items()
+        way: {"seconds": [run.found for run in of_way], "lines_per_second": asked.lines / medians[way]}
+        for way, of_way in runs.items()
     }
     loads = [{"way": way, **run.load()} for way, of_way in runs.items() for run in of_way]
     write_speed("scale/jobs", machine(), lines=asked.lines, model=str(asked.model), found=found, loads=loads)

@@ -83,8 +83,8 @@ def measured(command: list[object], output: Path) -> dict[str, float]:
 def commands(data: Path, folder: Path, words: int, jobs: int) -> dict[str, tuple[list[object], Path]]:
     """Both commands on a text with so many target words, and what they write."""
     text, prepared, selected = text_options(folder / "text.en", folder / "text.fr"), folder / "prepared", folder / "selected"
-    news = text_options(*sides(data, "wmt/news2008-2011"), "in-domain-")
-    outputs = text_options(f"{selected}.en", f"{selected}.fr", "output-")
+    news = text_options(*sides(data, "wmt/news2008-2011"), prefix="in-domain-")
+    outputs = text_options(f"{selected}.en", f"{selected}.fr", prefix="output-")
     return {
         "prepare": (["prepare", *text, "--jobs", jobs, "--output", prepared], prepared),
         "select": (["select", *text, *news, "--words", int(SHARE * words), "--jobs", jobs, *outputs], selected),
@@ -112,7 +112,9 @@ def main() -> None:
     for number, millions in enumerate(sorted(asked.millions)):
         folder = place / f"{millions:g}"
         record = folder / "measured.json"
-        kept = read_json(record) if record.exists() else {"words": write_text(asked.data, round(millions * 1e6), folder)}
+        if not record.exists():
+            write_json(record, {"words": write_text(asked.data, round(millions * 1e6), folder)})
+        kept = read_json(record)
         for jobs in (2, 1) if number == 0 else (2,):
             for name, (command, output) in commands(asked.data, folder, kept["words"]["fr"], jobs).items():
                 key = f"{name}, {jobs} jobs"

@@ -72,7 +72,16 @@ def start_others(count: int) -> None:
 
 def main() -> None:
     """Measure in rounds, and record the medians; or the memory."""
-    parser = Parser(__doc__, "data", "output", size=sized("small", "tiny"), rounds=sized(7, 1), seconds=sized(6.0, 0.2), waiting=False, memory=False)
+    parser = Parser(
+        __doc__,
+        "data",
+        "output",
+        size=sized("small", "tiny"),
+        rounds=sized(7, 1),
+        seconds=sized(6.0, 0.2),
+        waiting=False,
+        memory=False,
+    )
     parser.add_argument("--contestant", choices=CONTESTANTS, help=argparse.SUPPRESS)
     parser.add_argument("--updates", type=int, default=0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
