@@ -36,10 +36,7 @@ def main() -> None:
     folder = arguments.output / "corrupted_pairs"
     folder.mkdir(parents=True, exist_ok=True)
     corrupted, files = written(arguments.data, folder)
-    programs = {
-        "rnnsearch": rnnsearch("eflomal-align"),
-        "eflomal": [str(arguments.peers.with_name("eflomal-align"))],
-    }
+    programs = {"rnnsearch": rnnsearch("eflomal-align"), "eflomal": [str(arguments.peers.with_name("eflomal-align"))]}
     write_result(
         "alignment/corrupted_pairs",
         machine=machine(),

@@ -17,12 +17,7 @@ from rnnsearch.translation import Translation, Translator
 
 
 def train(
-    folder: Path,
-    tables: Sequence[Path],
-    development: Path,
-    settings: Sequence[str] = (),
-    *further: object,
-    models: int = 1,
+    folder: Path, tables: Sequence[Path], development: Path, settings: Sequence[str] = (), *further: object, models: int = 1
 ) -> None:
     """Train so many models on one thread, unless it is done; `settings` are `section.key=value`, `further` other options."""
     if models == 1 and (folder / "training.json").exists():

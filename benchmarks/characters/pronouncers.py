@@ -62,12 +62,7 @@ def main() -> None:
     found = {}
 
     given = subprocess.run(
-        [arguments.python, PRONOUNCE],
-        check=True,
-        env=environment(1),
-        input="\n".join(words),
-        capture_output=True,
-        text=True,
+        [arguments.python, PRONOUNCE], check=True, env=environment(1), input="\n".join(words), capture_output=True, text=True
     )
     theirs = json.loads(given.stdout)
     found["g2p-en, its network"] = row(theirs["seconds"], theirs["phones"], held_out)

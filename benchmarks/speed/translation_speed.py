@@ -19,14 +19,7 @@ from typing import Any
 
 from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import Rounds, Run, in_rounds, machine, sized, write_speed
-from benchmarks.lib.speed_text import (
-    BATCH,
-    SIDE_BY_SIDE,
-    SIZES,
-    prepared_text,
-    sentences_to_translate,
-    write_training_text,
-)
+from benchmarks.lib.speed_text import BATCH, SIDE_BY_SIDE, SIZES, prepared_text, sentences_to_translate, write_training_text
 from benchmarks.peers.rnnsearch.contestant import search_command, write_random_model
 from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.peers.toolkit import Task
@@ -36,10 +29,7 @@ SENTENCES, ALONE, PARTS = sized(1000, 125), sized(50, 5), 5
 """In all, one at a time, and the parts of all that a round takes one of."""
 FREQUENT = (1000, 2000, 4000)
 """Selected frequent words, besides the lexicon's candidates."""
-OUR_MODES: dict[str, dict[str, str]] = {
-    "rnnsearch": {},
-    "rnnsearch int8": {"precision": "int8"},
-} | {
+OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch int8": {"precision": "int8"}} | {
     f"rnnsearch int8, vocabulary selection ({words:,} words)": {"precision": "int8", "vocabulary_selection": str(words)}
     for words in FREQUENT
 }
