@@ -15,21 +15,23 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
-from benchmarks.lib.command import Parser, rnnsearch, settings
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, rnnsearch, settings, text_options
+from benchmarks.lib.processes import children_of
 from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.datasets.builtin import write_corpus
 
+Text = tuple[tuple[Path, Path], tuple[Path, Path]]
+"""The files of a training and of a development set."""
 SHARDS = sized(12, 2)
 PROCESSES = sized((1, 2, 3, 4), (1, 2))
 
 
-def command(text: Sequence[Path], output: Path, processes: int, updates: int) -> list[str]:
-    """The command line of a training, on the files of a training and of a development set."""
-    options = ("--source", "--target", "--valid-source", "--valid-target")
+def command(text: Text, output: Path, processes: int, updates: int) -> list[str]:
+    """The command line of a training."""
     limits = {
         "max_updates": updates,
         "shards": SHARDS,
@@ -39,12 +41,13 @@ def command(text: Sequence[Path], output: Path, processes: int, updates: int) ->
     }
     return rnnsearch(
         *("train", "--preset", "demo", "--output", output, "--processes", processes),
-        *chain.from_iterable(zip(options, text, strict=True)),
+        *text_options(*text[0]),
+        *text_options(*text[1], prefix="valid-"),
         *settings({f"training.{key}": value for key, value in limits.items()}),
     )
 
 
-def train(text: Sequence[Path], output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
+def train(text: Text, output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
     """Train, and kill a process so many times; the hash of the weights after the last update."""
     arguments = command(text, output, processes, updates)
     checkpoint = output / "checkpoints" / "last.safetensors"
@@ -61,8 +64,7 @@ def train(text: Sequence[Path], output: Path, processes: int, updates: int, kill
                 seen = _written(checkpoint)
                 time.sleep(chance.uniform(0, sized(10, 0.5)))
                 if training.poll() is None:
-                    children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
-                    os.kill(int(chance.choice(children or [str(training.pid)])), signal.SIGKILL)
+                    os.kill(chance.choice(children_of(training.pid) or [training.pid]), signal.SIGKILL)
                     kills -= 1
             if training.wait() == 0:
                 return _hash_of_weights(checkpoint)
@@ -92,10 +94,9 @@ def main() -> None:
 
     on, folder = machine(), arguments.output.resolve() / "same-weights"
     write_corpus(folder / "builtin", **sized({}, {"train": 200, "valid": 10, "test": 1}))
-    texts = {"builtin": [folder / "builtin" / f"{name}.{side}" for name in ("train", "valid") for side in ("en", "fr")]}
+    texts = {"builtin": (built_in.part(folder / "builtin", "train"), built_in.part(folder / "builtin", "valid"))}
     if arguments.data:
-        multi30k = arguments.data / "multi30k"
-        texts["multi30k"] = [multi30k / f"{name}.{side}.gz" for name in ("train", "val") for side in ("en", "fr")]
+        texts["multi30k"] = sides(arguments.data, "multi30k/train"), sides(arguments.data, "multi30k/val")
     chance = random.Random(1)
     hashes: dict[str, dict[str, str]] = {}
     for name, text in texts.items():
