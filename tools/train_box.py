@@ -143,7 +143,7 @@ def teach_spans(data: Path, cldr: Path, pair: str, output: Path) -> Path:
     """Train the installed model further, with the symbols of protected spans in its vocabularies."""
     text = output / "text"
     if not (text / "last.fr").exists():
-        box_text.prepare_text(data, cldr, text)
+        box_text.prepare_text(data, cldr, text, pair)
     start = extend(BOX / pair, output / "extended")
     valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
     texts = [text / "last", text / "plain"] if pair.startswith("fr") else [text / "last"]

@@ -7,7 +7,20 @@ import random
 import pytest
 
 from box.phrases import entries
-from box.text import HELD_OUT, drawn, hundredth, plain, quoted, words
+from box.text import (
+    HASTY_FRENCH,
+    HELD_OUT,
+    MEANINGS,
+    drawn,
+    everyday,
+    from_english,
+    from_french,
+    hundredth,
+    plain,
+    quoted,
+    rows,
+    words,
+)
 
 SENTENCES = [("He is late.", "Il est en retard."), ("Where is it?", "Où est-ce ?"), ("Stop!", "Arrêtez !")]
 
@@ -55,3 +68,38 @@ def test_words_of_the_lexicon_come_with_their_articles() -> None:
     found = list(entries())
     assert {("dog", "chien"), ("the dog", "le chien"), ("apple", "pomme"), ("the apple", "la pomme")} <= set(found)
     assert ("the Paris", "le Paris") not in found
+
+
+@pytest.mark.parametrize(
+    ("pair", "read"),
+    [
+        (("to eat", "manger"), ("eat", "manger")),
+        (("to wake up", "se réveiller"), ("wake up", "se réveiller")),
+        (("to save a file", "enregistrer un fichier"), ("save a file", "enregistrer un fichier")),
+        (("to some extent", "dans une certaine mesure"), ("to some extent", "dans une certaine mesure")),
+        (("pound", "livre"), ("book", "livre")),
+        (("Pound", "Livre"), ("Book", "Livre")),
+        (("SUBMIT", "ENVOYER"), ("SEND", "ENVOYER")),
+        (("Rose", "Rose"), ("Rose", "Rose")),
+        (("You too.", "Toi aussi."), ("You too.", "Toi aussi.")),
+    ],
+)
+def test_an_infinitive_is_a_button_and_a_french_word_has_one_meaning(pair: tuple[str, str], read: tuple[str, str]) -> None:
+    assert list(from_french([pair]))[-1] == read
+
+
+@pytest.mark.parametrize("english", ["teh book", "see u tomorrow", "I recieved it", "thx"])
+def test_english_with_a_slip_is_not_read_from_french(english: str) -> None:
+    assert list(from_french([(english, "peu importe")])) == list(from_french([]))
+
+
+def test_french_typed_in_haste_is_read_from_french_alone() -> None:
+    hasty = everyday(*HASTY_FRENCH)
+    assert list(from_english([*hasty, ("dog", "chien")])) == [("dog", "chien")]
+    assert set(hasty) & set(from_french(hasty))
+
+
+def test_each_french_word_has_one_meaning() -> None:
+    french = [french.casefold() for _, french in rows(MEANINGS)]
+    assert len(french) == len(set(french))
+    assert not any(english.startswith("to ") for english, _ in rows(MEANINGS))

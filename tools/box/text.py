@@ -24,7 +24,15 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
-SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs")
+HASTY_ENGLISH = ("typed-in-haste",)
+HASTY_FRENCH = ("french-chat", "french-typed")
+"""Files of text as it is typed in haste, which a translator reads and does not write."""
+MEANINGS = Path(__file__).parent / "meanings.tsv"
+"""French words with several meanings, and buttons: the translation of each when it stands alone."""
+SHORT = (
+    *("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs"),
+    *("french-daily", "french-signs", *HASTY_FRENCH),
+)
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
@@ -37,8 +45,8 @@ _PAIRS = {
     "tatoeba": 45_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 60_000,
-    "short": 30_000,
+    "everyday": 75_000,
+    "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
     "quoted": 8_000,
@@ -51,6 +59,13 @@ _QUOTED = {
     "!": (('"{}!"', "« {} ! »"), ("he shouted.", "cria-t-il."), ("she shouted.", "cria-t-elle.")),
 }
 """For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
+_INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s'(?:en )?)?\w+(?:er|ir|re)\b", re.IGNORECASE)
+"""How a French infinitive begins, by itself or with what belongs to it."""
+_SLIP = re.compile(
+    r"\b(?:[ur]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw"
+    r"|bday|luv|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
+)
+"""English as it is typed in haste or by mistake, which a translator reads and does not write."""
 _INTRODUCED = (
     ("", ""),
     ("He said: ", "Il a dit : "),
@@ -91,15 +106,44 @@ def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
     return sets
 
 
+def rows(path: Path) -> Iterator[Pair]:
+    """The pairs in a file with two columns and a head."""
+    with path.open(encoding="utf-8", newline="") as file:
+        found = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(found)
+        yield from ((english, french) for english, french in found)
+
+
 def everyday(*names: str) -> list[Pair]:
     """The everyday words, phrases and sentences of these files, or of all of them; each pair once."""
-    pairs: dict[Pair, None] = {}
-    for name in names or sorted(path.stem for path in EVERYDAY.glob("*.tsv")):
-        with (EVERYDAY / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
-            rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            next(rows)
-            pairs |= dict.fromkeys((english, french) for english, french in rows)
-    return list(pairs)
+    names = names or tuple(sorted(path.stem for path in EVERYDAY.glob("*.tsv")))
+    return list(dict.fromkeys(pair for name in names for pair in rows(EVERYDAY / f"{name}.tsv")))
+
+
+def from_french(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """These pairs as a translator from French reads them, after those of `meanings.tsv`.
+
+    A French infinitive is what a button says (*Save*), without *to*. A French word of `meanings.tsv` has the meaning that it
+    has there, whatever it has here, unless it is a name. English with a slip is left out.
+    """
+    chosen, hasty = list(rows(MEANINGS)), set(everyday(*HASTY_ENGLISH))
+    yield from chosen
+    meanings = {french.casefold(): english for english, french in chosen}
+    for english, french in pairs:
+        if french.casefold() in meanings and english != french:
+            meaning = meanings[french.casefold()]
+            capital = meaning.upper() if len(french) > 1 and french.isupper() else meaning[0].upper() + meaning[1:]
+            yield (capital if french[0].isupper() else meaning), french
+        elif english.startswith("to ") and _INFINITIVE.match(french):
+            yield english.removeprefix("to "), french
+        elif not _SLIP.search(english) and (english, french) not in hasty:
+            yield english, french
+
+
+def from_english(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """These pairs as a translator from English reads them: without French that is typed in haste."""
+    hasty = set(everyday(*HASTY_FRENCH))
+    yield from (pair for pair in pairs if pair not in hasty)
 
 
 def words(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -153,27 +197,29 @@ def drawn(pairs: Iterable[Pair], count: int, source: random.Random) -> list[Pair
     return from_these * times + source.sample(from_these, rest)
 
 
-def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
-    """Write the training texts `last`, `final` and `plain`, and the sets of Tatoeba.
+def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
+    """Write the training texts `last`, `final` and `plain` of a pair of languages, and the sets of Tatoeba.
 
     `final` is for the last few hundred updates, with more words, signs and short sentences. `plain` is for models that
     translate from French: it has no accents.
     """
+    read = from_french if pair.startswith("fr") else from_english
     folder.mkdir(parents=True, exist_ok=True)
     sets = split(pairs(data / "tatoeba", "fra-eng"))
     for name in ("train", *HELD_OUT):
         write(folder, f"tatoeba-{name}", sets[name])
     source = random.Random(1)
     sentences = [*sets["train"], *pairs(data / "tatoeba", "more")]
-    accented = [(english, plain(french)) for english, french in [*everyday(), *sets["train"]] if plain(french) != french]
+    everyday_pairs, short_pairs, first_lines = (list(read(everyday(*names))) for names in ((), SHORT, ("first-lines",)))
+    accented = [(english, plain(french)) for english, french in [*everyday_pairs, *sets["train"]] if plain(french) != french]
     texts = {
         "europarl": [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")],
         "tatoeba": sentences,
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
-        "lists": cldr_pairs(cldr, "en", "fr"),
-        "everyday": everyday(),
-        "short": everyday(*SHORT),
-        "words": dict.fromkeys(words([*everyday(), *entries()])),
+        "lists": list(read(cldr_pairs(cldr, "en", "fr"))),
+        "everyday": everyday_pairs,
+        "short": short_pairs,
+        "words": dict.fromkeys(words(read([*everyday(), *entries()]))),
         "phrases": phrases(_PAIRS["phrases"] * 11 // 10, seed=3),
         "quoted": quoted(sentences, source),
         "plain": accented,
@@ -182,6 +228,6 @@ def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
     write(folder, "plain", chosen.pop("plain"))
     last = [pair for text in chosen.values() for pair in text]
     write(folder, "links", source.sample(last, LINK_PAIRS))
-    short, first = _FINAL["short"] * known(everyday(*SHORT)), _FINAL["first-lines"] * known(everyday("first-lines"))
+    short, first = _FINAL["short"] * known(short_pairs), _FINAL["first-lines"] * known(first_lines)
     write(folder, "final", [*source.sample(last, _FINAL["last"]), *short, *first])
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.

@@ -61,6 +61,7 @@ def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]]
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     options.enable_mem_pattern = False  # memory patterns only help with inputs of few different shapes
+    options.enable_cpu_mem_arena = False  # an arena keeps the memory of the largest batch, and was no faster
     # With this entry, the int8 matrices of an encoder are converted to float32 once, instead of in every call.
     options.add_session_config_entry("session.disable_quant_qdq", "1")
     if constants:
