@@ -18,7 +18,7 @@ def scripts() -> list[str]:
 
 if __name__ == "__main__":
     sys.path[0] = str(FOLDER.parent)  # not the folder of this file, whose modules are those of the package `benchmarks`
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     parser.add_argument("script", choices=scripts(), metavar="FOLDER/SCRIPT", help=", ".join(scripts()))
     script = parser.parse_args(sys.argv[1:2]).script
     del sys.argv[0]
