@@ -9,13 +9,12 @@ import pytest
 from box.phrases import entries
 from box.text import (
     HASTY_FRENCH,
-    HELD_OUT,
     MEANINGS,
     drawn,
     everyday,
     from_english,
     from_french,
-    hundredth,
+    letters,
     plain,
     quoted,
     rows,
@@ -57,11 +56,10 @@ def test_plain_text_has_the_letters_without_accents() -> None:
 
 def test_as_many_pairs_are_drawn_as_are_asked_for_and_none_that_is_held_out() -> None:
     pairs = [(f"sentence number {number}", str(number)) for number in range(400)]
-    known = [pair for pair in pairs if hundredth(pair[0]) not in range(HELD_OUT["test"].stop)]
-    assert len(known) < 400
-    few, many = drawn(pairs, 10, random.Random(1)), drawn(pairs, 1000, random.Random(1))
+    held_out = {letters(f"Sentence number {number}.") for number in range(0, 400, 50)}
+    few, many = (drawn(pairs, count, held_out, random.Random(1)) for count in (10, 1000))
     assert (len(few), len(set(few)), len(many)) == (10, 10, 1000)
-    assert set(many) == set(known)
+    assert set(many) == {pair for pair in pairs if int(pair[1]) % 50}
 
 
 def test_words_of_the_lexicon_come_with_their_articles() -> None:

@@ -13,7 +13,7 @@ import lzma
 import random
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
@@ -87,10 +87,14 @@ def pairs(folder: Path, name: str) -> Iterator[Pair]:
     yield from zip(*sides, strict=True)
 
 
+def letters(english: str) -> str:
+    """The letters of the words of a sentence, whatever its case, punctuation and white space."""
+    return "".join(re.findall(r"\w+", english.casefold()))
+
+
 def hundredth(english: str) -> int:
-    """A number from 0 to 99 that depends on the words of a sentence alone, not on its case or punctuation."""
-    words = "".join(re.findall(r"\w+", english.casefold()))
-    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") % 100
+    """A number from 0 to 99 that depends on the letters of a sentence alone."""
+    return int.from_bytes(hashlib.sha256(letters(english).encode()).digest()[:8], "big") % 100
 
 
 def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
@@ -184,15 +188,14 @@ def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
             path.write_text("".join(f"{pair[side]}\n" for pair in lines), encoding="utf-8")
 
 
-def known(pairs: Iterable[Pair]) -> list[Pair]:
-    """Those of these pairs that are not held out."""
-    held_out = range(HELD_OUT["test"].stop)
-    return [pair for pair in pairs if hundredth(pair[0]) not in held_out]
+def known(pairs: Iterable[Pair], held_out: Set[str]) -> list[Pair]:
+    """Those of these pairs whose English sentence is not held out; `held_out` has the `letters` of those that are."""
+    return [pair for pair in pairs if letters(pair[0]) not in held_out]
 
 
-def drawn(pairs: Iterable[Pair], count: int, source: random.Random) -> list[Pair]:
+def drawn(pairs: Iterable[Pair], count: int, held_out: Set[str], source: random.Random) -> list[Pair]:
     """So many pairs that are not held out: some of these, or each of these as often as it takes."""
-    from_these = known(pairs)
+    from_these = known(pairs, held_out)
     times, rest = divmod(count, len(from_these))
     return from_these * times + source.sample(from_these, rest)
 
@@ -224,10 +227,12 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
         "quoted": quoted(sentences, source),
         "plain": accented,
     }
-    chosen = {name: drawn(text, _PAIRS[name], source) for name, text in texts.items()}
+    held_out = {letters(english) for name in HELD_OUT for english, _ in sets[name]}
+    chosen = {name: drawn(text, _PAIRS[name], held_out, source) for name, text in texts.items()}
     write(folder, "plain", chosen.pop("plain"))
     last = [pair for text in chosen.values() for pair in text]
     write(folder, "links", source.sample(last, LINK_PAIRS))
-    short, first = _FINAL["short"] * known(short_pairs), _FINAL["first-lines"] * known(first_lines)
-    write(folder, "final", [*source.sample(last, _FINAL["last"]), *short, *first])
+    short, first = known(short_pairs, held_out), known(first_lines, held_out)
+    final = [*source.sample(last, _FINAL["last"]), *short * _FINAL["short"], *first * _FINAL["first-lines"]]
+    write(folder, "final", final)
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.
