@@ -37,10 +37,10 @@ from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_second
 from benchmarks.lib.record import ROOT, machine, read_json, write_result
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
-from rnnsearch.data.read import read_lines
-from rnnsearch.model_folder import System, new_system
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.translation import Translator, load
 

@@ -7,6 +7,8 @@ nouns. Names come from a list so long that a shortlist leaves most of them out.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,15 +17,16 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from rnnsearch.config import Config, ModelConfig, from_dict
+from rnnsearch.config import Config, ModelConfig, SearchConfig, from_dict
 from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.model import RNNsearch
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import System, new_system, save_settings, save_weights
-from rnnsearch.search import OnnxBackend, VocabularySelection
+from rnnsearch.model_folder import save_settings, save_weights
+from rnnsearch.search import Backend, Hypothesis, OnnxBackend, Query, VocabularySelection, search_all
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -44,6 +47,18 @@ def onnx_backend(
     """The model, as it is now, in ONNX Runtime."""
     weights = Weights({name: parameter.detach().numpy() for name, parameter in model.named_parameters()})
     return OnnxBackend(model.config, weights, precision, selection)
+
+
+def beam_search(
+    backend: Backend,
+    sentences: Sequence[Sequence[int]],
+    config: SearchConfig,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[list[Hypothesis]]:
+    """The translations of each sentence, best first; with `prefixes`, they begin with these words."""
+    queries = [Query(*one) for one in zip(sentences, repeat(config.beam), prefixes or repeat(()), strict=False)]
+    search_all(backend, queries, config)
+    return [query.hypotheses for query in queries]
 
 
 DETERMINERS = {"the": "le", "a": "un", "this": "ce"}

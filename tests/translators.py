@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnsearch.formats.registry import DOCUMENTS, document_format_of, document_of
+from rnnsearch.formats.recognition import document_format_of
+from rnnsearch.formats.registry import DOCUMENTS, document_of
 from rnnsearch.formats.units import Head
 from rnnsearch.translation import Translation
 from rnnsearch.translation.documents import Document

@@ -32,7 +32,8 @@ from benchmarks.lib.record import RESULTS, kept, machine, read, sized, write_res
 from benchmarks.lib.texts import beginning, write_lines
 from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, Quality
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 

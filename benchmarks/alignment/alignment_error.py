@@ -21,7 +21,7 @@ from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
 from benchmarks.lib.texts import sides, write_lines
 from benchmarks.peers.aligners import EFLOMAL
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import Links, hard_alignment, parse_gold, to_pharaoh
 from rnnsearch.translation import Translator, load
 

@@ -21,7 +21,7 @@ from benchmarks.alignment.aligners import europarl
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_result
 from benchmarks.lib.texts import write_lines
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 PAIRS = sized(10_000, 60)
 SHARE = 0.1

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.lib import built_in
 from benchmarks.lib.texts import write_lines
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
 from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.text.tokenize import Tokenizer

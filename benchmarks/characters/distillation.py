@@ -19,7 +19,8 @@ from benchmarks.characters.models import scored, train, training_of
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, sized, write_result
 from benchmarks.lib.texts import write_lines
-from rnnsearch.data.read import read_lines, read_table
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_table
 from rnnsearch.model_folder import load_members
 from rnnsearch.translation import Translator
 

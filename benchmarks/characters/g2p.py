@@ -33,7 +33,8 @@ from benchmarks.lib.command import Parser, side_by_side
 from benchmarks.lib.record import RESULTS, machine, read, read_json, sized, write_result
 from benchmarks.lib.texts import write_lines
 from rnnsearch.atomic import write_json
-from rnnsearch.data.read import read_lines, read_table
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.model_folder import load_members
 from rnnsearch.translation import Translator

@@ -18,7 +18,7 @@ from benchmarks.lib.command import SPEED, Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 WORD = "bahdanau"
 BEAMS = {"beam": [], "greedy": ["--beam", "1"]}

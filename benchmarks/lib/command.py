@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -130,17 +130,20 @@ def run(*command: object, threads: int | None = None, log: Path | None = None) -
         subprocess.run(rnnsearch(*command), check=True, env=variables, stdout=told, stderr=told)
 
 
-def cost_of(command: list[str], threads: int | None = None, temporary: Sequence[Path] = ()) -> dict[str, float]:
+def cost_of(
+    command: list[str], threads: int | None = None, temporary: Sequence[Path] = (), text: Path | None = None
+) -> dict[str, float]:
     """Run a program: its processor seconds, the seconds that passed, and its peak memory in MB.
 
-    With `temporary`, folders in which it may keep files until it ends, also their peak size together; the first one is where
-    the program has its temporary files.
+    `text` is a file that it reads as its standard input. With `temporary`, folders in which it may keep files until it ends,
+    also their peak size together; the first one is where the program has its temporary files.
     """
     watched = ["--temporary", *map(str, temporary)] if temporary else []
     own = {"TMPDIR": str(temporary[0].resolve())} if temporary else {}
     variables = environment(threads, **own) if threads or own else None
     command = [sys.executable, str(BENCHMARKS / "lib" / "cost.py"), *watched, "--", *command]
-    done = subprocess.run(command, check=True, env=variables, stdout=subprocess.PIPE, text=True)
+    with nullcontext() if text is None else text.open("rb") as file:
+        done = subprocess.run(command, check=True, env=variables, stdin=file, stdout=subprocess.PIPE, text=True)
     cost: dict[str, float] = json.loads(done.stdout)
     return cost
 

@@ -18,7 +18,7 @@ from rnnsearch.config import Config, DataConfig, from_preset
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import PreparedData, open_prepared
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import UNK, Vocabulary
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 
 def sides(data: Path, name: str, *languages: str) -> tuple[Path, Path]:

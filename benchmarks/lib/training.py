@@ -17,7 +17,7 @@ import torch
 from benchmarks.lib.command import environment
 from rnnsearch.data.batches import BatchStream
 from rnnsearch.data.pack import PackedCorpus
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.processes import Processes
 from rnnsearch.training.trainer import Trainer

@@ -60,13 +60,18 @@ def _small_cell(seeds: list[Record]) -> str:
     """The mean of some seeds: BLEU with its interval, and the processor minutes of the training."""
     if not seeds:
         return "–"
+    failed = [row["failed"] for row in seeds if "failed" in row]
+    seeds = [row for row in seeds if "failed" not in row]
+    if not seeds:
+        return f"failed: {failed[0]}".replace("|", "\\|")
     bleu, low, high = (
         statistics.mean(values) for values in zip(*((row["bleu"], *row["interval"]) for row in seeds), strict=True)
     )
     seconds = [row["processor_seconds"] for row in seeds if row["processor_seconds"] is not None]
     told = f"{bleu:.1f} ({low:.1f}–{high:.1f})"
     told += f", {statistics.mean(seconds) / 60:.0f} min" if seconds else ""
-    return told + (f", {len(seeds)} seeds" if len(seeds) > 1 else "")
+    told += f", {len(seeds)} seeds" if len(seeds) > 1 else ""
+    return told + (f", {len(failed)} failed" if failed else "")
 
 
 # Quality --------------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.lib.texts import write_lines
 from rnnsearch.config import DataConfig
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.prepare import prepare
-from rnnsearch.data.read import read_lines
 from rnnsearch.text import Tokenizer
 from rnnsearch.text.subwords import Subwords, join
 

@@ -30,7 +30,7 @@ from zlib import crc32
 from benchmarks.lib.command import Parser, evaluated
 from benchmarks.lib.record import machine, read, read_json, sized, write_result
 from benchmarks.lib.texts import sides, write_lines
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.translation import load

@@ -21,17 +21,15 @@ from numpy.typing import NDArray
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, text_options
 from benchmarks.lib.record import machine, write_result
 from benchmarks.lib.texts import sides
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
-    SIDES,
-    CorpusFiles,
-    Side,
     best,
     cross_entropy_differences,
     encoded_blocks,
     model_vocabulary,
     random_scores,
 )
+from rnnsearch.selection.general_corpus import SIDES, CorpusFiles, Side
 from rnnsearch.selection.language_model import LanguageModel, perplexity
 from rnnsearch.text import Vocabulary
 

@@ -25,7 +25,7 @@ from benchmarks.peers.joeynmt.transformer import commands
 from benchmarks.peers.pieces import without_pieces, write_pieces
 from benchmarks.quality.multi30k import lower_tokenized
 from rnnsearch.config import from_preset
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.evaluation.bleu import corpus_score
 
 SETS = {"val": "dev", "test_2016_flickr": "test"}

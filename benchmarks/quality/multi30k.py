@@ -28,7 +28,7 @@ from benchmarks.lib.command import Parser, each, evaluated, run, side_by_side, t
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import RESULTS, machine, read_json, write_result
 from benchmarks.lib.texts import sides
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.text import Tokenizer
 
 

@@ -22,7 +22,7 @@ Each combination is a cell, with a name such as `multi30k-en-fr/2000-memory-1`: 
 `--only` computes the cells whose names match a pattern, and may be repeated; `--list` prints the names, and estimates of the
 minutes on one core. A cell that is in RUNS already is not computed again, and the same command goes on with one of ours that
 was killed; its processor seconds are then not known, so the peers beside it need `--budget`. The record has all cells that
-are in RUNS.
+are in RUNS. A peer that failed is recorded with the reason and without a score; to try it again, delete its folder.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ import numpy as np
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
-from benchmarks.quality.small_peers import translations_of_peer
+from benchmarks.quality.small_peers import PeerFailed, Training, translations_of_peer
 from rnnsearch.atomic import write_json
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.evaluation.nearest import nearest
 from rnnsearch.evaluation.significance import bootstrap_bleu
@@ -61,6 +61,8 @@ MULTI30K = 29_000
 """All of its pairs."""
 SYSTEMS = ("nearest", "memory", "from-installed", "joeynmt", "eole")
 PEERS = ("joeynmt", "eole")
+LEAST_BLEU = 0.5
+"""A peer below it has failed."""
 EPOCHS = {2_000: 80, 5_000: 50, 20_000: 30, 100_000: 15}
 """The most epochs of the preset `memory`, by the number of pairs."""
 PAIRS_A_SECOND = {2_000: 110, 5_000: 80, 20_000: 80, 100_000: 45}
@@ -151,7 +153,17 @@ def compute(cell: Cell, both: tuple[Pairs, Pairs], output: Path, options: Namesp
         if seconds is None:
             print(f"{cell.name}: left out; compute {replace(cell, system='memory').name} first, or give --budget")
             return
-        translations = translations_of_peer(cell.system, folder, pairs, sources, languages, options.peers, seconds)
+        how = Training(options.peers, seconds, cell.seed or 1)
+        try:
+            translations = translations_of_peer(cell.system, folder, pairs, sources, languages, how)
+            scores = scored(translations, test)
+            if scores["bleu"] < LEAST_BLEU:
+                raise PeerFailed(f"its translations have {scores['bleu']:.2f} BLEU: it has not learned to translate")
+        except PeerFailed as failure:
+            reason = str(failure).replace(str(output), "RUNS")
+            write_json(folder / "scores.json", {"failed": reason, "processor_seconds": seconds})
+            print(f"{cell.name} failed: {failure}", flush=True)
+            return
     else:
         model = cell.direction
         if cell.system != "installed":
@@ -174,7 +186,10 @@ def record(on: dict[str, Any], computed: Sequence[Cell], output: Path) -> None:
     for one in sorted(computed, key=lambda one: (one.text, one.direction, one.pairs or 0, one.system, one.seed or 0)):
         scores = json.loads((output / one.name / "scores.json").read_text(encoding="utf-8"))
         rows.append({**asdict(one), **scores})
-        print(f"{one.name:36} BLEU {scores['bleu']:.1f} chrF {scores['chrf']:.1f}")
+        told = (
+            f"failed: {scores['failed']}" if "failed" in scores else f"BLEU {scores['bleu']:.1f} chrF {scores['chrf']:.1f}"
+        )
+        print(f"{one.name:36} {told}")
     write_result("quality/small_data", machine=on, rows=rows)
 
 

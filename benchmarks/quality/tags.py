@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
 from benchmarks.quality.terms import drawn, has, translate
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchWarning
 from rnnsearch.evaluation.segments import places_of_tags
 from rnnsearch.text.tokenize import Tokenizer

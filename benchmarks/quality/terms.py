@@ -17,7 +17,7 @@ from random import Random
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, undisturbed, write_result
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.search import search_all

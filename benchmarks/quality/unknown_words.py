@@ -19,7 +19,7 @@ from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
 from benchmarks.lib.texts import sides
 from benchmarks.quality.multi30k import train, train_command
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.translation import Translation, Translator, load

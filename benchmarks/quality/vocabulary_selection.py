@@ -10,7 +10,7 @@ from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.record import machine, read_json, write_result
 from benchmarks.lib.texts import sides
 from benchmarks.quality.multi30k import evaluate, train, train_command
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 MODELS = {"bf16": "multi30k-rnnsearch-small-bf16", "fp32": "multi30k-rnnsearch-small"}
 """By the precision of the training; the second is that of `multi30k.py`, if it has run there."""

@@ -17,7 +17,7 @@ from benchmarks.lib.command import SPEED, Parser, rnnsearch, script
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 WORKERS = 2
 BATCH = sized(250, 10)

@@ -28,7 +28,7 @@ from benchmarks.lib.processes import descendants, megabytes
 from benchmarks.lib.record import machine, read_json, sized, write_speed
 from benchmarks.lib.texts import sides
 from rnnsearch.atomic import write_json
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 LANGUAGES = ("en", "fr")
 SHARE = 348 / 850

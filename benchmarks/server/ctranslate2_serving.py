@@ -30,7 +30,8 @@ from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.server.clients import Served, closed_loop, in_process, percentiles
 from rnnsearch.config import from_preset
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import new_system, save_settings, save_weights
+from rnnsearch.model_folder import save_settings, save_weights
+from rnnsearch.system import new_system
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
 

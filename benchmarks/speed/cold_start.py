@@ -3,9 +3,10 @@
     python benchmarks speed/cold_start --model MODEL [--rounds 10]
 
 Every measurement is of a separate process, after one run that is not counted, so that the files are in the cache of the
-system and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`. The commands take
-turns in every round. Medians are reported; the memory is the largest that was resident, in MB of 1,048,576 bytes. The stages
-are measured in one process: an import costs what the modules cost which no earlier stage has imported.
+system and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`; it translates a
+sentence from standard input. The commands take turns in every round. Medians are reported; the memory is the largest that
+was resident, in MB of 1,048,576 bytes. The stages are measured in one process: an import costs what the modules cost which
+no earlier stage has imported.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def main() -> None:
         text = Path(folder) / "text"
         text.write_text(SENTENCE + "\n", encoding="utf-8")
         python = [sys.executable]
-        translate = [*python, "-m", "rnnsearch", "translate", "--model", arguments.model, str(text)]
+        translate = [*python, "-m", "rnnsearch", "translate", "--model", arguments.model]
         programs = {
             "python, doing nothing": [*python, "-c", "pass"],
             "rnnsearch --help": [*python, "-m", "rnnsearch", "--help"],
@@ -72,8 +73,8 @@ def main() -> None:
             **{f"rnnsearch translate, {one}": [*translate, "--set", f"search.precision={one}"] for one in PRECISIONS},
         }
         for program in programs.values():
-            cost_of(program)
-        measured = undisturbed(lambda: _in_turn(programs, arguments.rounds))
+            cost_of(program, text=text)
+        measured = undisturbed(lambda: _in_turn(programs, arguments.rounds, text))
         stages = {one: _stages(arguments.model, one) for one in PRECISIONS}
     write_speed(
         "speed/cold_start",
@@ -94,11 +95,11 @@ def main() -> None:
             print(f"  {name:32} {row['processor_seconds']:7.3f} processor s  {memory}")
 
 
-def _in_turn(programs: dict[str, list[str]], rounds: int) -> dict[str, dict[str, float]]:
+def _in_turn(programs: dict[str, list[str]], rounds: int, text: Path) -> dict[str, dict[str, float]]:
     costs: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
     for _ in range(rounds):
         for name, program in programs.items():
-            costs[name].append(cost_of(program))
+            costs[name].append(cost_of(program, text=text))
     return {
         name: {key: round(statistics.median(cost[key] for cost in of), 3) for key in of[0]} for name, of in costs.items()
     }

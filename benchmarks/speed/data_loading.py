@@ -19,7 +19,7 @@ from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
 from benchmarks.lib.training import Update, train
 from rnnsearch.data.batches import Batch, BatchStream
 from rnnsearch.data.pack import PackedCorpus
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.system import System, new_system
 
 WARM_UP, UPDATES = 2, sized(20, 4)
 

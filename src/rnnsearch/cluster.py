@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Symmetry
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.extras import imports_of_extras
@@ -37,6 +38,7 @@ from rnnsearch.jobs.shards import LINES
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.model_files import shared_files
 from rnnsearch.selection import cross_entropy_difference as selection
+from rnnsearch.selection import general_corpus
 
 if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.
     from rnnsearch.translation import Translation, Translator
@@ -86,7 +88,9 @@ def translate(
 def score(rows: Dataset, *models: Model, ray_options: Options | None = None) -> Dataset:
     """Add `score`, log p(target | source) in nats."""
     columns: Columns = {"score": (pa.float64(), lambda done: done.note[0])}
-    return _mapped(rows, _Stage, (_score, selection.SIDES, columns, _Packed(*models)), selection.SIDES, ray_options)
+    return _mapped(
+        rows, _Stage, (_score, general_corpus.SIDES, columns, _Packed(*models)), general_corpus.SIDES, ray_options
+    )
 
 
 def align(
@@ -102,13 +106,13 @@ def align(
     """
     turned = None if reverse is None else _Packed(reverse)
     columns: Columns = {"alignment": (pa.string(), lambda done: done.written)}
-    arguments = (_align, selection.SIDES, columns, _Packed(*models), turned, symmetry)
-    return _mapped(rows, _Stage, arguments, selection.SIDES, ray_options)
+    arguments = (_align, general_corpus.SIDES, columns, _Packed(*models), turned, symmetry)
+    return _mapped(rows, _Stage, arguments, general_corpus.SIDES, ray_options)
 
 
 def select(
     rows: Dataset,
-    in_domain: Mapping[selection.Side, Path],
+    in_domain: Mapping[general_corpus.Side, Path],
     *,
     pairs: int | None = None,
     words: int | None = None,
@@ -125,16 +129,16 @@ def select(
 
 def _select(
     rows: Dataset,
-    in_domain: Mapping[selection.Side, Path],
+    in_domain: Mapping[general_corpus.Side, Path],
     pairs: int | None,
     words: int | None,
     seed: int,
     options: Options | None,
 ) -> Dataset:
-    counts = _columns(_mapped(rows, _Count, (), selection.SIDES, options), "line", *selection.SIDES)
-    corpus = _Rows({side: counts[side].astype(np.int32) for side in selection.SIDES}, rows, counts["line"])
+    counts = _columns(_mapped(rows, _Count, (), general_corpus.SIDES, options), "line", *general_corpus.SIDES)
+    corpus = _Rows({side: counts[side].astype(np.int32) for side in general_corpus.SIDES}, rows, counts["line"])
     scoring = selection.learn(corpus, in_domain, seed, lambda stage, done, total: None)
-    scored = _mapped(rows, _ScoreDifference, (ray.put(scoring), ray.put(corpus.lines)), selection.SIDES, options)
+    scored = _mapped(rows, _ScoreDifference, (ray.put(scoring), ray.put(corpus.lines)), general_corpus.SIDES, options)
     scores = np.where(corpus.whole, _columns(scored, "line", "score")["score"], np.inf)
     kept = selection.best(corpus, scores, pairs=pairs, words=words)
     return _only(rows, corpus.lines[kept])
@@ -190,7 +194,7 @@ class _Stage:
         self._stage = make(models.load(), *arguments)
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        sides = [rows[name].to_pylist() if name in self._read else [None] * len(rows) for name in selection.SIDES]
+        sides = [rows[name].to_pylist() if name in self._read else [None] * len(rows) for name in general_corpus.SIDES]
         results = self._stage(Shard([*zip(*sides, strict=True)], whole=len(rows)))
         for name, (kind, value) in self._columns.items():
             rows = rows.append_column(name, pa.array([value(done) for done in results], kind))
@@ -224,8 +228,8 @@ class _Count:
     """A stage that replaces each side by the number of its words."""
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        words = ([len(line.split()) for line in rows[side].to_pylist()] for side in selection.SIDES)
-        return pa.table([rows["line"], *(pa.array(side, pa.int32()) for side in words)], ["line", *selection.SIDES])
+        words = ([len(line.split()) for line in rows[side].to_pylist()] for side in general_corpus.SIDES)
+        return pa.table([rows["line"], *(pa.array(side, pa.int32()) for side in words)], ["line", *general_corpus.SIDES])
 
 
 class _ScoreDifference:
@@ -236,25 +240,25 @@ class _ScoreDifference:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         numbers = np.searchsorted(self._lines, rows["line"].to_numpy())
-        scores = self._scoring.scores(numbers, {side: rows[side].to_pylist() for side in selection.SIDES})
+        scores = self._scoring.scores(numbers, {side: rows[side].to_pylist() for side in general_corpus.SIDES})
         return pa.table([rows["line"], pa.array(scores)], ["line", "score"])
 
 
 @dataclass(frozen=True)
-class _Rows(selection.GeneralCorpus):
+class _Rows(general_corpus.GeneralCorpus):
     """A general corpus of rows; the number of a pair is its position in `lines`."""
 
     rows: Dataset
     lines: NDArray[np.int64]
 
     def some(
-        self, mask: NDArray[np.bool_], progress: selection.Progress, block: int = LINES
-    ) -> Iterator[tuple[NDArray[np.int64], Mapping[selection.Side, Sequence[str]]]]:
+        self, mask: NDArray[np.bool_], progress: general_corpus.Progress, block: int = LINES
+    ) -> Iterator[tuple[NDArray[np.int64], Mapping[general_corpus.Side, Sequence[str]]]]:
         """See `GeneralCorpus`; the rows are filtered, and sorted by their numbers."""
         rows = _only(self.rows, self.lines[mask]).sort("line")
         for batch in rows.iter_batches(batch_format="pyarrow", batch_size=block):
             numbers = np.searchsorted(self.lines, batch["line"].to_numpy())
-            yield numbers, {side: batch[side].to_pylist() for side in selection.SIDES}
+            yield numbers, {side: batch[side].to_pylist() for side in general_corpus.SIDES}
 
 
 def _only(rows: Dataset, lines: NDArray[np.int64]) -> Dataset:

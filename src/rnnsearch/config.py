@@ -7,10 +7,12 @@ docstring under the field).
 
 from __future__ import annotations
 
+import ast
 import difflib
-import tomllib
+import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, field, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +24,7 @@ from rnnsearch import plugins, untrusted
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.presets import PRESETS, preset_for
 
-_SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+_SETTINGS = ConfigDict(extra="forbid", allow_inf_nan=False)
 # Upper limits far beyond any use, so that a mistyped number is refused before it exhausts the memory or never ends.
 _LARGEST_SEED = 10**18
 _LARGEST_COUNT = 10**9
@@ -88,8 +90,8 @@ class DataConfig:
     accents (NFC) become those that are most frequent in its vocabulary. Words that are copied keep their spelling."""
     protect: bool = False
     """Replace addresses, file names, placeholders, codes, emoji and quantities by one symbol each before the model reads
-    them. The translation has them as they were written, and quantities in the format of the target language. Only for
-    running text (`tokenizer = moses`)."""
+    them. The translation has them as they were written, and quantities in the format of the target language. Between English
+    and French, names that the model has hardly seen are copied as well. Only for running text (`tokenizer = moses`)."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source vocabulary: the shortlist of the most frequent words (section 4.1 of the paper), or of other units.
     All others are `[UNK]`."""
@@ -409,6 +411,8 @@ def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
 
     Raises RnnsearchError if the file cannot be read, is not TOML, or has an unknown setting or an invalid value.
     """
+    import tomllib
+
     try:
         with Path(path).open("rb") as file:  # it may be a pipe, because the user names this file
             content = file.read(_MOST_SETTINGS + 1)
@@ -448,16 +452,28 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
         name, equals, value = assignment.partition("=")
         section, _, key = name.strip().partition(".")
         key = RENAMED.get(section, {}).get(key, key)
-        if not equals or section not in SECTIONS or key not in describe(section):
+        if not equals or section not in SECTIONS or key not in _keys(section):
             raise RnnsearchError(f"--set {assignment}: {_suggest(name)}")
         values.setdefault(section, {})[key] = value.strip()
     return values
 
 
 def describe(section: str) -> dict[str, str]:
-    """Return the keys of a section with their descriptions."""
-    fields = SECTIONS[section].__pydantic_fields__  # type: ignore[attr-defined]
-    return {key: str(info.description) for key, info in fields.items()}
+    """Return the keys of a section with their descriptions, the docstrings under the fields.
+
+    They are read from the source code: Pydantic would read them, too (`use_attribute_docstrings`), but at every start.
+    """
+    (definition,) = ast.parse(inspect.getsource(SECTIONS[section])).body
+    assert isinstance(definition, ast.ClassDef)
+    descriptions = {}
+    for setting, text in pairwise(definition.body):
+        if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr):
+            descriptions[ast.unparse(setting.target)] = inspect.cleandoc(ast.literal_eval(text.value))
+    return descriptions
+
+
+def _keys(section: str) -> list[str]:
+    return [one.name for one in fields(SECTIONS[section])]
 
 
 def _at(place: str) -> str:
@@ -465,7 +481,7 @@ def _at(place: str) -> str:
 
 
 def _suggest(name: str) -> str:
-    known = [f"{section}.{key}" for section in SECTIONS for key in describe(section)]
+    known = [f"{section}.{key}" for section in SECTIONS for key in _keys(section)]
     same_key = [full for full in known if full.split(".")[1] == name.split(".")[-1]]
     close = same_key or difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     hint = f"; did you mean {close[0]}=…?" if close else ""

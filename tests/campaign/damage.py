@@ -29,9 +29,11 @@ from rnnsearch.alignment import Aligner, Corpus
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
 from rnnsearch.jobs import digest_of
-from rnnsearch.model_folder import checksum, load_system, new_system
+from rnnsearch.model_folder import load_system
+from rnnsearch.system import new_system
 from rnnsearch.training.checkpoint import Progress, load_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
+from rnnsearch.weight_files import checksum
 
 ODD = (None, True, -1, 0, 1, 2, 3.5, 1e308, 10**30, float("nan"), "", "x", "gated", [], {}, [1], {"a": 1})
 

@@ -109,7 +109,10 @@ MORE = {
     ("settings", "counts"),
     [
         pytest.param({}, (2, 3), id="modern", marks=pytest.mark.slow),
-        *(pytest.param(more, (2, 3, 4), id=name, marks=pytest.mark.slow) for name, more in MORE.items()),
+        pytest.param(MORE["accumulated"], (4,), id="accumulated", marks=pytest.mark.slow),
+        pytest.param(MORE["subwords"], (3,), id="subwords", marks=pytest.mark.slow),
+        pytest.param(MORE["accumulated"], (2, 3), id="accumulated-fewer", marks=pytest.mark.nightly),
+        pytest.param(MORE["subwords"], (2, 4), id="subwords-others", marks=pytest.mark.nightly),
     ],
 )
 def test_any_number_of_processes_ends_at_the_same_bits(

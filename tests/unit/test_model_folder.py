@@ -18,16 +18,9 @@ from safetensors.torch import load_file, save_file
 import rnnsearch
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES
-from rnnsearch.model_folder import (
-    CONFIG,
-    SCALE,
-    WEIGHTS,
-    System,
-    export_model,
-    load_system,
-    save_settings,
-    save_weights,
-)
+from rnnsearch.model_files import CONFIG, SCALE, WEIGHTS
+from rnnsearch.model_folder import export_model, load_system, save_settings, save_weights
+from rnnsearch.system import System
 from rnnsearch.text import Vocabularies, Vocabulary
 from toy import ALIGNMENTS, CELLS, toy_config, toy_system, toy_vocabularies
 
@@ -248,7 +241,7 @@ def test_weights_replaced_while_they_are_read(folder: Path, tmp_path: Path, monk
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr("rnnsearch.model_folder.safe_open", Mixed)
+    monkeypatch.setattr("rnnsearch.weight_files.safe_open", Mixed)
     found, expected = load_system(folder).model, newer.model
     assert all(map(torch.equal, found.parameters(), expected.parameters()))
 

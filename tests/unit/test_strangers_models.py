@@ -22,17 +22,10 @@ from command_line import Folders, Run, refused
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import AlignmentLayer
 from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, WEIGHTS
-from rnnsearch.model_folder import (
-    System,
-    checksum,
-    export_model,
-    load_members,
-    load_system,
-    save_alignment_layer,
-    save_settings,
-    save_weights,
-)
+from rnnsearch.model_folder import export_model, load_members, load_system, save_alignment_layer, save_settings, save_weights
+from rnnsearch.system import System
 from rnnsearch.translation.lexicon import Lexicon
+from rnnsearch.weight_files import checksum
 from toy import toy_config, toy_system
 
 VOCABULARIES = ("source.vocab", "target.vocab")

@@ -10,7 +10,8 @@ from sentencepiece import sentencepiece_model_pb2
 
 from rnnsearch.model.rnnsearch import RNNsearch
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import System, load_system, save_settings, save_weights
+from rnnsearch.model_folder import load_system, save_settings, save_weights
+from rnnsearch.system import System
 from rnnsearch.text import Subwords, Vocabularies, Vocabulary
 from rnnsearch.text.protected import ALL_SYMBOLS
 from rnnsearch.text.subwords import BEGIN, SubwordKind

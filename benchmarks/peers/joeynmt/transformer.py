@@ -18,6 +18,7 @@ def commands(
     tested: Mapping[str, Path],
     peers: Path,
     validation: int = 500,
+    seed: int = 1,
 ) -> tuple[list[str], list[str]]:
     """Write files of settings and a vocabulary; the commands that train, and that write `translated.NAME` by each test set.
 
@@ -25,8 +26,10 @@ def commands(
     """
     write_lines(folder / "pieces.vocab", ("<unk>", "<pad>", "<s>", "</s>", *pieces))
     source, target = languages
-    named = {"folder": folder, "source": source, "target": target, "validation": validation, "version": JOEYNMT.version}
-    settings = settings_of(JOEYNMT.settings.with_name("transformer.json"), **named)
+    chosen = {"validation": validation, "seed": seed, "version": JOEYNMT.version}
+    settings = settings_of(
+        JOEYNMT.settings.with_name("transformer.json"), folder=folder, source=source, target=target, **chosen
+    )
     write_json(folder / "training.yaml", settings)  # JSON is YAML
     sets = {name: str(file) for name, file in tested.items()}
     write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], **sets}})

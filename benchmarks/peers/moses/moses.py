@@ -27,7 +27,8 @@ from benchmarks.lib.texts import write_lines
 from rnnsearch.atomic import atomic_write
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs import Shard, Stage, Workers, cut, numbered
 from rnnsearch.text import Tokenizer, language_of

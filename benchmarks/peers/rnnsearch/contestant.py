@@ -10,7 +10,8 @@ from benchmarks.lib.speed_text import Size, text_system
 from benchmarks.peers.toolkit import Step, Task, timed
 from rnnsearch.config import SearchConfig
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import System, save_settings, save_weights
+from rnnsearch.model_folder import save_settings, save_weights
+from rnnsearch.system import System
 from rnnsearch.translation.lexicon import Lexicon
 
 REPOSITORY = Path(__file__).parents[3]

@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rnnsearch.alignment.agreement import Corpus, Quality, steps
-from rnnsearch.alignment.aligner import Aligner, LineLinks, is_aligner
+from rnnsearch.alignment.aligner import Aligner, is_aligner
 from rnnsearch.alignment.bitext import read_joined
+from rnnsearch.alignment.line_links import LineLinks
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.data.word_alignments import Links
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment.compiled import Text, fill_cells, index_cells
 from rnnsearch.alignment.vocabulary import Words
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.tokenize import split_at_spaces
 

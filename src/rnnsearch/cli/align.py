@@ -228,7 +228,8 @@ def _by_translator(
     )
 
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines, read_pairs
+    from rnnsearch.data.lines import read_lines
+    from rnnsearch.data.read import read_pairs
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation.stages import Align
 
@@ -351,7 +352,7 @@ def _learned(stack: ExitStack, text: _Text, learning: _Learning, output: Path | 
     """
     from rnnsearch.alignment import Aligner, Corpus, steps
     from rnnsearch.cli.bar import bar
-    from rnnsearch.data.read import read_only_once
+    from rnnsearch.data.inputs import read_only_once
     from rnnsearch.jobs import JobCheckpoint, digest_of
 
     from_, quality = learning.from_, learning.quality

@@ -86,7 +86,7 @@ class _Subwords:
     """The subwords of a side, read line by line; without a file, words are not segmented."""
 
     def __init__(self, file: Path | None) -> None:
-        from rnnsearch.data.read import read_lines
+        from rnnsearch.data.lines import read_lines
 
         self._file = file
         self._lines = enumerate(() if file is None else read_lines(file), start=1)

@@ -66,7 +66,7 @@ def _read(first: Path, second: Path | None) -> Iterator[tuple[Links, Links]]:
     """Yield the links of each line of both files; of one file, with no links beside them."""
     from itertools import zip_longest
 
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.data.word_alignments import parse_pharaoh
 
     lines = read_lines(first)

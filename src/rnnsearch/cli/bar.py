@@ -71,7 +71,8 @@ def _log(what: str, file: Path | str | None, total: int | None) -> Callable[[int
 
 
 def _lines(file: Path | str | None) -> int | None:
-    from rnnsearch.data.read import has_units, read_lines
+    from rnnsearch.data.lines import read_lines
+    from rnnsearch.data.read import has_units
 
     if file is None or not Path(file).is_file() or has_units(Path(file), Path(file)):
         return None

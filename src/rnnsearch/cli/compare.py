@@ -31,7 +31,7 @@ def command(
 
     from rich.table import Column, Table
 
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.evaluation.significance import compare
     from rnnsearch.terminal import Terminal
 
@@ -56,7 +56,7 @@ def _compare_error_rates(
     from rich.table import Column, Table
 
     from rnnsearch.config import DataConfig
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.evaluation.error_rates import compare_error_rates, error_rates
     from rnnsearch.terminal import Terminal
     from rnnsearch.text.units import named_units

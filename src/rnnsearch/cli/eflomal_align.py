@@ -85,7 +85,7 @@ def command(
         if file is not None and not overwrite and not special(file) and file.exists():
             raise RnnsearchError(f"{file}: it exists already; give --overwrite to replace it")
 
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.eflomal import Aligner
 
     aligner = Aligner(
@@ -115,7 +115,7 @@ def _name(file: Path | None) -> str | None:
 def sides(texts: list[Path]) -> tuple[Iterator[str], Iterator[str]]:
     """Yield the lines of both sides, of two files or of one with both."""
     from rnnsearch.alignment import read_joined
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
 
     if len(texts) == 2:
         return read_lines(texts[0]), read_lines(texts[1])

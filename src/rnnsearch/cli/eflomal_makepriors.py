@@ -36,7 +36,7 @@ def command(
     check_inputs(*texts, forward, outputs=[None if special(output) else output], again=[*texts, forward, reverse])
     check_inputs(reverse, printed=output is None)
 
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.eflomal import calculate_priors, write_priors
     from rnnsearch.jobs.output import written
 

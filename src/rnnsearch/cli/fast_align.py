@@ -99,7 +99,7 @@ def _learn(file: Path, save: Path | None, reverse: bool, scores: bool, quality: 
 
     from rnnsearch.alignment import Aligner, Corpus, steps
     from rnnsearch.cli.bar import bar
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.jobs.output import written
 
     sizes = array("i"), array("i")
@@ -132,7 +132,7 @@ def _learn(file: Path, save: Path | None, reverse: bool, scores: bool, quality: 
 def _force(file: Path, model: Path, reverse: bool, multiplier: float) -> None:
     """Print each line with its links, and with its log-probability."""
     from rnnsearch.alignment import Aligner
-    from rnnsearch.data.read import read_arriving_lines
+    from rnnsearch.data.lines import read_arriving_lines
     from rnnsearch.jobs.output import written
 
     aligner = Aligner.load(model)

@@ -48,8 +48,9 @@ def command(folder: _Folder, files: TrainingFiles = None, languages: Languages =
 def _store(memory: Memory, files: list[Path], languages: str | None) -> None:
     """Store the pairs of files, and say how many there were."""
     from rnnsearch.config import DataConfig
+    from rnnsearch.data.inputs import read_only_once
     from rnnsearch.data.prepare import with_languages
-    from rnnsearch.data.read import one_language, read_only_once, read_pairs
+    from rnnsearch.data.read import one_language, read_pairs
     from rnnsearch.formats.languages import parse_languages, primary
     from rnnsearch.memory import MOST_CHARACTERS
 

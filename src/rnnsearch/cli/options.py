@@ -210,7 +210,7 @@ def check_inputs(
     """
     from rnnsearch.atomic import check_outputs, check_writable
     from rnnsearch.cli.streams import check_open
-    from rnnsearch.data.read import check_distinct, check_readable, check_repeatable
+    from rnnsearch.data.inputs import check_distinct, check_readable, check_repeatable
     from rnnsearch.model_files import read_model_config
 
     models, outputs = list(models), list(outputs)
@@ -304,7 +304,7 @@ def settings(
     `pairs` is the number of training pairs, see `from_preset`. `again` says that the file will be read again.
     """
     from rnnsearch.config import from_dict, from_preset, merge
-    from rnnsearch.data.read import check_repeatable
+    from rnnsearch.data.inputs import check_repeatable
 
     if config_file is not None and again:
         check_repeatable(config_file)
@@ -329,8 +329,9 @@ def count_pairs(
     """Return the number of training pairs, if the settings of this preset depend on it and it can be known beforehand."""
     import warnings
 
+    from rnnsearch.data.inputs import check_readable
     from rnnsearch.data.prepared import prepared_info
-    from rnnsearch.data.read import check_readable, read_pairs
+    from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchWarning
 
     if preset not in BY_PAIRS:

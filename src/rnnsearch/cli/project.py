@@ -53,7 +53,7 @@ def command(
     if links is not None and model is not None:
         raise RnnsearchError("give links or an aligner: one of --links and --model")
 
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup

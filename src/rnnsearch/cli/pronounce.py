@@ -46,7 +46,7 @@ def command(
     check_inputs(None if text else source, models=model, outputs=[output], printed=output is None)
 
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation import Pronouncer
     from rnnsearch.translation.lines import arriving

@@ -38,7 +38,7 @@ def command(
     check_inputs(source, n_best, models=model, outputs=[output], printed=output is None)
 
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation import load
     from rnnsearch.translation.rescoring import GROUP, Rescorer, n_best_lists, read_n_best

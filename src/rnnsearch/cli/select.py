@@ -86,7 +86,8 @@ def command(
     read = [*sources, *(file for file in targets if file not in sources), in_domain_source, in_domain_target]
     check_inputs(*read, outputs=outputs, again=read)
 
-    from rnnsearch.selection.cross_entropy_difference import Side, select
+    from rnnsearch.selection.cross_entropy_difference import select
+    from rnnsearch.selection.general_corpus import Side
     from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True, soft_wrap=True)

@@ -146,7 +146,7 @@ def _limits(host: str, characters: int | None, sentences: int | None, queue: int
 
 def _accepted(keys: Path | None) -> list[str]:
     """The API keys of a file."""
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.lines import read_lines
 
     accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
     if keys and not accepted:

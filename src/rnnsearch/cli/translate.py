@@ -172,13 +172,17 @@ _LARGEST_DOCUMENT = 16_000_000
 
 def _document_format(file: str, format_: str | None) -> DocumentFormat | Docx | None:
     """The format of the document that is given, or that a file is recognised as; None for lines."""
+    if format_ is not None:
+        from rnnsearch.formats.registry import DOCUMENTS
+
+        return DOCUMENTS.get(format_)
+    path = Path(file)
+    if not path.is_file():  # what is read only once is read as lines
+        return None
     from rnnsearch.formats.opening import SAMPLE, opened
-    from rnnsearch.formats.registry import DOCUMENTS, document_format_of
+    from rnnsearch.formats.recognition import document_format_of
     from rnnsearch.formats.units import Head
 
-    path = Path(file)
-    if format_ is not None or not path.is_file():  # what is read only once is read as lines
-        return DOCUMENTS.get(format_ or "")
     with opened(path) as beginning:
         return document_format_of(Head(path, beginning.peek(SAMPLE)[:SAMPLE]))
 
@@ -214,8 +218,8 @@ def _translate_lines(
     stage: Translate, file: str, prefix: Path | None, output: Path | None, jobs: int, summary: _Summary
 ) -> None:
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines, read_sources
-    from rnnsearch.formats.registry import WRITTEN
+    from rnnsearch.data.lines import read_lines
+    from rnnsearch.data.read import read_sources
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation.lines import arriving
     from rnnsearch.translation.stages import with_prefixes
@@ -226,7 +230,11 @@ def _translate_lines(
     lines = with_prefixes(summary.page.reading(texts), prefixes)
     # Who types a line wants its translation at once.
     groups = arriving(lines) if file == "-" and output is None else cut(lines)
-    memory = WRITTEN.get(stage.format or "")
+    memory = None
+    if stage.format == "tmx":
+        from rnnsearch.formats.registry import WRITTEN
+
+        memory = WRITTEN["tmx"]
     with job(stage, output, jobs, bar("translating", file, None, beside_output(output))) as translating:
         if memory is not None:
             translating.out.write(memory.beginning(stage.languages[0]))
@@ -265,8 +273,7 @@ def _translate_document(
     whole = document_of(content, format_, path, again)
     split = stage.translator.search_settings(stage.settings).split_sentences
     document = Document(whole, stage.translator.system.config.data.source_language, split, attributes)
-    if not whole.slots:
-        print(f"rnnsearch: {file}: there is nothing to translate, or it is translated already", file=sys.stderr)
+    _tell_kept(file, whole.kept, nothing=not whole.slots)
     count = len(document.sentences)
     best: list[Translation] = []
     lines = with_prefixes(summary.page.reading(document.sentences), None)
@@ -275,6 +282,15 @@ def _translate_document(
             summary.add(done)
             best += (done.record or [])[:1]
         write_whole(translating.out, document.joined(best))
+
+
+def _tell_kept(file: str, kept: Counter[str], nothing: bool) -> None:
+    """Tell how many texts stay as they are, and why."""
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in kept.most_common())
+    if nothing:
+        print(f"rnnsearch: {file}: there is nothing to translate" + (f": {reasons}" if reasons else ""), file=sys.stderr)
+    elif reasons:
+        print(f"rnnsearch: {file}: some texts stay as they are: {reasons}", file=sys.stderr)
 
 
 class _Summary:

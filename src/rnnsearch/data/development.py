@@ -11,8 +11,9 @@ from pathlib import Path
 
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
+from rnnsearch.data.inputs import check_repeatable
 from rnnsearch.data.neighbourhoods import choose_dissimilar, neighbourhoods
-from rnnsearch.data.read import check_repeatable, read_pairs
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.units import Units
 

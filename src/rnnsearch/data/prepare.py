@@ -18,6 +18,7 @@ from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import CleaningReport, fingerprint, reason_to_drop
 from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out, choose_neighbours
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.pack import BLOCK_PAIRS, Ids, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.data.prepared import (
     CORPUS,
@@ -31,7 +32,7 @@ from rnnsearch.data.prepared import (
     file_checksum,
     open_prepared,
 )
-from rnnsearch.data.read import kind_of, languages_of_text, read_lines, read_pairs
+from rnnsearch.data.read import kind_of, languages_of_text, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders

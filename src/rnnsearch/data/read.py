@@ -1,189 +1,28 @@
-"""Readers of text: lines, and sentence pairs from pairs of files or from files of any of `rnnsearch.formats`."""
+"""Sentence pairs, and their sides: from pairs of files, or from files of any of `rnnsearch.formats`."""
 
 from __future__ import annotations
 
-import codecs
-import errno
-import os
-import stat
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 
+from rnnsearch.data.inputs import read_only_once
+from rnnsearch.data.lines import lines_of
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages, language_in_name
-from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
+from rnnsearch.formats.no_text import check_text
+from rnnsearch.formats.opening import SAMPLE, File, opened
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
-from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
+from rnnsearch.formats.recognition import document_name_of, format_of, message_format_of
 from rnnsearch.formats.units import Format, Head, ending
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OTHER_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark begins with the same bytes
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
-_ZIP, _SQLITE = b"PK\x03\x04", b"SQLite format 3\0"
 _BY_ENDING = {
     ".tmx": "TMX", ".tbx": "TBX", ".po": "PO", ".parquet": "Parquet",
     **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), "XLIFF"),
 }  # fmt: skip
 """The formats of files with these names, which are recognised by their content."""
-_WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
-_SAMPLE = 4096
-_CHUNK = 1 << 20
-"""The number of bytes of a file that are read at once; of a pipe, fewer may have arrived."""
-LONGEST_LINE = 1 << 24
-"""The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
-
-
-def read_lines(path: Path | str) -> Iterator[str]:
-    """Yield the lines of a file, or of standard input for `-`, without their ends.
-
-    A line ends only at a line feed (U+2028 and similar characters are text), so that all tools agree which line is line n; a
-    carriage return before the line feed is dropped. In a file without any line feed, lines end at carriage returns. Files
-    that are compressed (gzip, xz, bzip2, Zstandard) are decompressed. Raises RnnsearchError, with file and line, for a file
-    that cannot be read, is damaged or is not UTF-8.
-    """
-    for line in _lines(path):
-        yield line.removesuffix("\n").removesuffix("\r")
-
-
-def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
-    """Yield lists of lines, each with all lines of a file or a pipe that have arrived by then.
-
-    Lines are decoded and checked as in `read_lines`, except that only a line feed ends a line.
-    """
-    path = Path(path)
-    with opened(path) as file:
-        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
-        number, rest = 0, b""
-        while chunk := file.read1(_CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
-            if lines:
-                yield [_arrived(line, path, number + k) for k, line in enumerate(lines, start=1)]
-                number += len(lines)
-            _check_length(rest, path, number + 1)
-        if rest:
-            yield [_arrived(rest, path, number + 1)]
-
-
-def _arrived(raw: bytes, path: Path, number: int) -> str:
-    _check_length(raw, path, number)
-    return _decode(raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw, path, number).removesuffix("\r")
-
-
-def read_text(path: Path | str) -> str:
-    """Return the whole text of a file that `read_lines` can read, including its line ends."""
-    return "".join(_lines(path))
-
-
-def _lines(path: Path | str) -> Iterator[str]:
-    """Yield the decoded lines of a file with their ends, as `read_lines` describes."""
-    path = Path(path)
-    try:
-        with open_file(path) as file:
-            yield from _lines_of(file, path)
-    except DAMAGED as error:
-        raise damaged(f"{path}:1", error) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def _lines_of(file: File, path: Path) -> Iterator[str]:
-    """Yield the decoded lines of an open file with their ends."""
-    number = 0
-    try:
-        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
-        for number, raw in enumerate(_raw_lines(file), 1):
-            _check_length(raw, path, number)
-            if b"\n" in raw[:-1]:
-                raise RnnsearchError(f"{path}:{number}: lines end at carriage returns up to here; make all ends alike")
-            if number == 1:
-                raw = raw.removeprefix(_BYTE_ORDER_MARK)
-            yield _decode(raw, path, number)
-    except DAMAGED as error:
-        raise damaged(f"{path}:{number + 1}", error) from None
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def _check_length(raw: bytes, path: Path, number: int) -> None:
-    if len(raw) > LONGEST_LINE:
-        raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
-
-
-def _raw_lines(file: File) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends; a line that is too long is cut after `LONGEST_LINE` + 1 bytes."""
-    raw = file.readline(LONGEST_LINE + 1)
-    if b"\r" in raw and not raw.endswith(b"\n"):
-        # There is no line feed in the whole file, or in so many bytes that its lines must end at carriage returns.
-        rest = raw
-        while raw:
-            *lines, rest = rest.split(b"\r")
-            yield from (line + b"\r" for line in lines)
-            raw = file.read(LONGEST_LINE) if len(rest) <= LONGEST_LINE else b""
-            rest += raw
-        if rest:
-            yield rest
-        return
-    while raw:
-        yield raw
-        raw = file.readline(LONGEST_LINE + 1)
-
-
-def check_readable(*paths: Path | str) -> None:
-    """Raise RnnsearchError for the first of these files that is missing, is a folder, or is not readable for this user.
-
-    Commands that do something slow before they read call this first. No file is opened, so that pipes keep their data.
-    """
-    for path in map(Path, paths):
-        if str(path) == "-":
-            if sys.stdin is None:
-                raise RnnsearchError("-: standard input is closed; name a file")
-            continue
-        try:
-            if stat.S_ISDIR(path.stat().st_mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not os.access(path, os.R_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        except OSError as error:
-            raise unreadable(path, error) from None
-
-
-def read_only_once(path: Path | str) -> bool:
-    """Whether a path can be read only once, like a pipe; `-` always counts as such, even if it is a regular file."""
-    if str(path) == "-":
-        return True
-    try:
-        status = Path(path).stat()
-    except OSError:  # the function that reads it will report the error
-        return False
-    return not stat.S_ISREG(status.st_mode) and not os.path.samestat(status, Path(os.devnull).stat())
-
-
-def check_repeatable(*paths: Path | str) -> None:
-    """Raise RnnsearchError for the first of these paths that can be read only once, for callers that read them twice."""
-    for path in paths:
-        if read_only_once(path):
-            raise RnnsearchError(f"{path}: can be read only once, and is needed again; write it into a file, and name it")
-
-
-def check_distinct(*paths: Path | str) -> None:
-    """Raise RnnsearchError if two of these paths are the same pipe, for the second reader would get nothing."""
-    seen: set[tuple[int, int]] = set()
-    for path in filter(read_only_once, paths):
-        try:
-            status = os.fstat(0) if str(path) == "-" else Path(path).stat()
-        except OSError:
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            raise RnnsearchError(f"{path}: can be read only once, and is given twice; write it into a file, and name it")
-        seen.add((status.st_dev, status.st_ino))
 
 
 def read_pairs(
@@ -230,7 +69,7 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
                 kind = "another kind" if other is None else other.name
                 raise RnnsearchError(f"{path}: {one.name}, but the other side is of {kind}; give two files of one kind")
         source_lines = target_lines = 0
-        for source_line, target_line in zip_longest(_ended(files[0], source), _ended(files[1], target)):
+        for source_line, target_line in zip_longest(lines_of(files[0], source), lines_of(files[1], target)):
             source_lines += source_line is not None
             target_lines += target_line is not None
             if source_lines == target_lines:
@@ -275,9 +114,9 @@ def _format_of_both(head: Head) -> Format | None:
             f"--source {head.path} --target OTHER{head.path.suffix}"
         )
     if format_ is None and head.start:
+        check_text(head.start, head.path)
         if name := _BY_ENDING.get(ending(head)):
             raise RnnsearchError(f"{head.path}: its name says {name}, but it begins otherwise; is it the right file?")
-        _check_encoding(head.start[:_SAMPLE], head.path)
     return format_
 
 
@@ -328,19 +167,13 @@ def read_side(path: Path, side: int, languages: Languages = (None, None), tags: 
             if document := document_name_of(head):
                 message = f"{path}: its lines are read as plain text; --format {document} translates it as a document"
                 warnings.warn(RnnsearchWarning(message), stacklevel=2)
-            yield from _ended(file, path)
+            yield from lines_of(file, path)
         else:
             yield from (pair[side] for pair in pairs_of(format_, file, path, languages, tags))
 
 
 def _head(file: File, path: Path) -> Head:
     return Head(path, file.peek(SAMPLE)[:SAMPLE])
-
-
-def _ended(file: File, path: Path) -> Iterator[str]:
-    """Yield the lines of an open file without their ends."""
-    for line in _lines_of(file, path):
-        yield line.removesuffix("\n").removesuffix("\r")
 
 
 def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
@@ -355,7 +188,7 @@ def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
-    for number, line in enumerate(_ended(file, path), 1):
+    for number, line in enumerate(lines_of(file, path), 1):
         if not line.strip():
             continue
         source, *columns = line.split("\t")
@@ -366,57 +199,3 @@ def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
             )
         target, *features = columns
         yield "\t".join([source, *features]), target
-
-
-def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for an archive or a database, and for UTF-16 or UTF-32.
-
-    These are recognised by a byte order mark or zero bytes.
-    """
-    if sample.startswith(_ZIP) and path.suffix.lower() in (".xlsx", ".ods"):
-        raise RnnsearchError(f"{path}: this is a spreadsheet; save it as CSV in UTF-8, and give that")
-    if sample.startswith(_SQLITE):
-        raise RnnsearchError(f"{path}: this is a database; export it, e.g. as TMX, and give that")
-    if sample.startswith(_ZIP):
-        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
-    encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
-    if encoding is None and b"\0" in sample:
-        encoding = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
-    if encoding is not None:
-        reader = COMMANDS.get(path.suffix, "cat")
-        raise RnnsearchError(
-            f"{path}: this is {encoding}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {encoding} -t UTF-8"
-        )
-
-
-def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
-    """Whether a sample can be text in this encoding: it decodes to printable characters, at least a tenth of them ASCII.
-
-    `width` is the number of bytes of a code unit of the encoding. Any text has ASCII characters, if only spaces.
-    """
-    if len(sample) % width:
-        return False
-    try:
-        text = sample.decode(encoding)
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":  # a sample may end within a surrogate pair
-            return False
-        text = sample[: error.start].decode(encoding)
-    return (
-        10 * sum(map(str.isascii, text)) >= len(text)
-        and 2 * text.count("\n") >= sample.count(b"\n")  # in UTF-8 read as UTF-16, line feeds are parts of other characters
-        and all(letter.isprintable() or letter.isspace() for letter in text)
-    )
-
-
-def _decode(raw: bytes, path: Path, number: int) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        column = len(raw[: error.start].decode("utf-8")) + 1
-        # Latin-1 has no letters from 0x80 to 0x9f, where Windows has quotation marks and dashes.
-        charset = "latin1" if all(not 0x80 <= byte < 0xA0 for byte in raw) else "windows-1252"
-        raise RnnsearchError(
-            f"{path}:{number}: not valid UTF-8 (byte 0x{raw[error.start]:02x} at column {column}); "
-            f"convert it, e.g. {COMMANDS.get(path.suffix, 'cat')} {path.name} | iconv -f {charset} -t utf-8"
-        ) from None

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.datasets.catalog import (
     AnyText,

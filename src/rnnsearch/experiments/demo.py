@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rnnsearch.atomic import write_json
 from rnnsearch.config import Config
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import hard_alignment, read_gold
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate

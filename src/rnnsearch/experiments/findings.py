@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rnnsearch.config import to_dict
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
 from rnnsearch.evaluation.coverage import unread_words
 from rnnsearch.evaluation.significance import bootstrap_bleu, compare

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.word_alignments import GoldLinks
 from rnnsearch.devices import batch_tensors, device_of
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 from rnnsearch.text.vocabulary import UNK
 from rnnsearch.translation import ScoredPair
 

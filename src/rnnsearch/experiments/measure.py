@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, hard_alignment, read_gold
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.coverage import unread_words

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from rnnsearch.atomic import acquire_lock, atomic_write, write_json
 from rnnsearch.config import from_dict, to_dict
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import open_prepared
-from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.datasets.catalog import WMT14
 from rnnsearch.datasets.texts import MANIFEST, download

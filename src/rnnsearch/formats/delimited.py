@@ -12,10 +12,9 @@ from typing import ClassVar, NamedTuple
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.columns import columns_of
 from rnnsearch.formats.opening import SAMPLE, File, without_compression
-from rnnsearch.formats.text_files import encoding_of
+from rnnsearch.formats.text_files import encoding_of, lines_of
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 
-_LONGEST_LINE = 1 << 22
 _QUOTED_CELL = re.compile(r'(?:^|[\t,;|])"(?:[^"]|"")*"(?=[\t,;|\r\n]|\Z)', re.MULTILINE)
 _NEEDS_QUOTES = re.compile(r'(?:^|\t)"(?:[^"]|"")*(?:""|[\t\n])(?:[^"]|"")*"(?=\t|\r?$)', re.MULTILINE)
 
@@ -52,13 +51,17 @@ class Delimited:
             return dialect.quoted or encoding_of(head.start, "") == "utf-16" or columns_of(names) is not None
         return dialect.regular and _QUOTED_CELL.search(head.text) is not None
 
+    def names_languages(self, head: Head) -> bool:
+        """Whether the first row names the columns of two languages or sides."""
+        dialect = _dialect(head.text)
+        rows = [] if dialect is None else _rows(head.text, dialect.separator, dialect.quoted)
+        return any(columns_of(row) is not None for row in rows[:1])
+
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the rows. Raises RnnsearchError, with the line, where quotation marks are not closed or not doubled."""
-        start = file.peek(SAMPLE)[:SAMPLE]
-        dialect = _dialect(Head(path, start).text) or _Dialect(",", True, True)
-        text = io.TextIOWrapper(file, encoding_of(start, "utf-8"), newline="")
+        dialect = _dialect(Head(path, file.peek(SAMPLE)[:SAMPLE]).text) or _Dialect(",", True, True)
         rows = csv.reader(
-            _lines(text, path),
+            lines_of(file, path, ""),
             delimiter=dialect.separator,
             quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
             strict=True,
@@ -78,19 +81,6 @@ class Delimited:
         except csv.Error as error:
             reason = f"{path}:{place}: not a table with quotation marks as in CSV ({error})"
             raise RnnsearchError(f"{reason}; mend or export it again") from None
-        except UnicodeDecodeError as error:
-            reason = f"{path}:{rows.line_num + 1}: not valid UTF-8 (byte 0x{error.object[error.start]:02x} in what follows)"
-            raise RnnsearchError(f"{reason}; convert it, e.g. iconv -f windows-1252 -t utf-8 {path.name}") from None
-        finally:
-            text.detach()  # the file belongs to the caller
-
-
-def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
-    """Yield the lines of a text with their ends. Raises RnnsearchError for a line that is too long."""
-    for number, line in enumerate(iter(lambda: text.readline(_LONGEST_LINE), ""), 1):
-        if len(line) == _LONGEST_LINE:
-            raise RnnsearchError(f"{path}:{number}: a line of {_LONGEST_LINE:,} characters or more; is this a table?")
-        yield line
 
 
 def _dialect(start: str) -> _Dialect | None:

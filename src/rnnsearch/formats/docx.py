@@ -6,12 +6,14 @@ import io
 import lzma
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 from zipfile import BadZipFile, ZipFile
 
 from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.formats.no_text import check_text
 from rnnsearch.formats.parts import DocumentFile, Slot
 from rnnsearch.formats.units import Head, ending
 from rnnsearch.formats.word import WordPart
@@ -42,6 +44,8 @@ class DocxFile:
     def __init__(self, content: bytes, path: Path, most_text: int = MOST_TEXT) -> None:
         """Raise RnnsearchError for a file that is damaged or hostile, or has more bytes of text, decompressed."""
         self._content, self._path = content, path
+        if not content.startswith(b"PK"):
+            check_text(content, path)
         try:
             with ZipFile(io.BytesIO(content)) as package:
                 self._check(package, most_text)
@@ -53,6 +57,7 @@ class DocxFile:
         if not self._texts:
             raise RnnsearchError(f"{path}: a zip file without the text of a Word document; is it a .docx?")
         self.slots: list[Slot] = [slot for text in self._texts.values() for slot in text.slots]
+        self.kept = Counter[str]()  # what stays in a Word document, such as fields, is no text
 
     def joined(self, translations: Sequence[str]) -> bytes:
         """Return the document with these translations in its slots."""

@@ -24,6 +24,16 @@ class Inline(NamedTuple):
 Roles = Callable[[Element], Inline]
 
 
+def unknown(element: Element) -> Inline:
+    """Return the role of an element that a format does not have: if there is text in it, it is around this text.
+
+    Some tools write the elements of HTML as they are, and their content must not be lost.
+    """
+    if "".join(element.itertext()).strip():
+        return Inline("around", f"{element.tag} {element.get('id', '')}")
+    return Inline("nothing")
+
+
 def text_of(segment: Element, language: str, role: Roles, numbers: dict[str, int]) -> Text:
     """Return the text of a segment. `numbers` maps the keys of the tags of its unit to numbers; new tags are added."""
     parts: list[str] = []

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Part, Slot, message_slot
+from rnnsearch.formats.parts import Kept, Part, message_slot
 from rnnsearch.formats.text_files import decoded, read_whole
-from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text, ending
+from rnnsearch.formats.units import BETWEEN, CHOICE, SOURCE, Head, Message, Text, ending
 from rnnsearch.untrusted import parse_json
 
-_DESCRIBED = frozenset({"message", "defaultMessage", "string"})
-"""The keys of messages: in an object with one of them, all other entries are descriptions of the message."""
+_MESSAGES = frozenset({"message", "defaultMessage", "string"})
+"""The keys of messages in objects that describe a message."""
+_DESCRIPTIONS = frozenset(
+    """
+    character_limit comment context description developer_comment end file hash id key line meaning note notes placeholders
+    start type
+    """.split()  # noqa: SIM905
+)
+"""The keys of descriptions in such objects, as browser extensions, FormatJS and Transifex have them."""
+_CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\s*,")
+"""A choice between variants in a message of ICU MessageFormat."""
 
 
 class JsonMessages:
@@ -27,18 +37,19 @@ class JsonMessages:
     places: ClassVar[str] = "message"
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
     _token = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]')
-    _choice = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
-    """A choice between variants in a message of ICU MessageFormat; such messages are not translated."""
 
     def recognises(self, head: Head) -> bool:
         """Whether it is an object, by its beginning and its name."""
         return ending(head) in (".json", ".arb") and re.match(r'\s*\{\s*["}]', head.text) is not None
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the strings, except those under keys that begin with `@`, which describe other strings."""
+        """Yield the strings, except those under keys that begin with `@`, which describe other strings.
+
+        Those with a choice between variants are left out.
+        """
         content = self._parsed(decoded(read_whole(file, path), path), path)
         for number, (key, text) in enumerate(_strings(content, ""), 1):
-            yield Message(key, number, Text(SOURCE, text))
+            yield Message(key, number, Text(SOURCE, text), CHOICE if _CHOICE.search(text) else None)
 
     @staticmethod
     def _parsed(text: str, path: Path) -> Any:
@@ -52,7 +63,7 @@ class JsonMessages:
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the strings that `messages` yields, except those with a choice between several forms."""
+        """Yield the strings that `messages` yields; those with a choice between variants stay as they are."""
         self._parsed(text, path)
         ascii_only = text.isascii() and "\\u" in text
         levels: list[_Level] = [_Level("")]
@@ -63,7 +74,7 @@ class JsonMessages:
                     levels.append(_Level(token[0]))
                 case "}" | "]":
                     levels.pop()
-                    levels[-1].found.append((levels[-1].key, level.slots()))
+                    levels[-1].found.append((levels[-1].key, level.parts()))
                     levels[-1].key = None
                 case ":":
                     pass
@@ -71,11 +82,11 @@ class JsonMessages:
                     level.key = None
                 case string if level.bracket == "{" and level.key is None:
                     level.key = json.loads(string)
+                    level.keys.add(level.key)
                 case string:
-                    slots = [] if self._choice.search(string) else [_slot(token.start(), string, ascii_only)]
-                    level.found.append((level.key, slots))
+                    level.found.append((level.key, [_part(token.start(), string, ascii_only)]))
                     level.key = None
-        yield from levels[0].slots()
+        yield from levels[0].parts()
 
 
 @dataclass
@@ -85,21 +96,31 @@ class _Level:
     bracket: str
     key: str | None = None
     """The key of the next value."""
-    found: list[tuple[str | None, list[Slot]]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    """The keys of all values so far."""
+    found: list[tuple[str | None, list[Part]]] = field(default_factory=list)
 
-    def slots(self) -> list[Slot]:
-        """Return the slots in it, except those of descriptions of messages."""
-        described = {key for key, _ in self.found} & _DESCRIBED
+    def parts(self) -> list[Part]:
+        """Return the parts in it, except those of descriptions of messages."""
+        described = _described(self.keys)
         return [
-            slot
-            for key, slots in self.found
+            part
+            for key, parts in self.found
             if key is None or (not key.startswith("@") and (not described or key in described))
-            for slot in slots
+            for part in parts
         ]
 
 
-def _slot(start: int, string: str, ascii_only: bool) -> Slot:
-    return message_slot(start, string, json.loads(string), lambda new: json.dumps(new, ensure_ascii=ascii_only))
+def _described(keys: Collection[str]) -> AbstractSet[str]:
+    """Return the keys of the message in an object that describes one; none if the object has messages under any keys."""
+    return _MESSAGES.intersection(keys) if (_MESSAGES | _DESCRIPTIONS).issuperset(keys) else frozenset()
+
+
+def _part(start: int, string: str, ascii_only: bool) -> Part:
+    text = json.loads(string)
+    if _CHOICE.search(text):
+        return Kept(start, CHOICE)
+    return message_slot(start, string, text, lambda new: json.dumps(new, ensure_ascii=ascii_only))
 
 
 def _strings(value: Any, key: str) -> Iterator[tuple[str, str]]:
@@ -109,7 +130,7 @@ def _strings(value: Any, key: str) -> Iterator[tuple[str, str]]:
         for number, element in enumerate(value):
             yield from _strings(element, f"{key}{BETWEEN}{number}")
     elif isinstance(value, dict):
-        described = value.keys() & _DESCRIBED
+        described = _described(value)
         for name, element in value.items():
             if not name.startswith("@") and (not described or name in described):
                 yield from _strings(element, f"{key}{BETWEEN}{name}")

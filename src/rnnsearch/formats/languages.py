@@ -25,15 +25,16 @@ _CODES = frozenset(
     """.split()  # noqa: SIM905
 )
 """The codes of ISO 639-1."""
-_NAME_TAG = re.compile(r"(?:^|[^A-Za-z])([a-z]{2}(?:[-_]r?[A-Z]{2}|[-_][A-Z][a-z]{3})?)$")
+_NAME_TAG = re.compile(r"(?:^|[^A-Za-z])([a-z]{2}(?:[-_+](?:r?[A-Z]{2}|[A-Z][a-z]{3}|419|001|150))*(?:@\w+)?)$")
 
 
 def primary(tag: str) -> str:
-    """Return the language of a tag without region and script: `en` for `EN-US`."""
-    return re.split("[-_]", tag.lower())[0]
+    """Return the language of a tag without region, script and variant: `en` for `EN-US`, `sr` for `sr@latin`."""
+    return re.split("[-_+@.]", tag.lower())[0]
 
 
-def _same(one: str, other: str) -> bool:
+def same_language(one: str, other: str) -> bool:
+    """Whether two tags differ in nothing but their spelling, as `EN_us` and `en-US` do."""
     return one.lower().replace("_", "-") == other.lower().replace("_", "-")
 
 
@@ -66,11 +67,13 @@ def choose(units: Iterable[Unit], requested: Languages, path: Path) -> Chosen:
     """
     if requested[0] == requested[1]:
         requested = None, None
-    counts = Counter(tag for unit in units for tag in dict.fromkeys(text.language for text in unit.texts))
+    languages = [list(dict.fromkeys(text.language for text in unit.texts)) for unit in units]
+    # A unit in one language does not say which one the source is.
+    counts = Counter(tag for tags in sorted(languages, key=lambda tags: len(tags) < 2) for tag in tags)
     tags = list(counts)  # in the order in which they occur
     by_frequency = [tag for tag, _ in counts.most_common()]
     groups = _groups(tags, requested)
-    chosen: list[list[str] | None] = [_matching(by_frequency, language) for language in requested]
+    chosen = [_matching(by_frequency, language, other) for language, other in (requested, requested[::-1])]
     for side in (0, 1):
         if chosen[side] is None:
             other = chosen[1 - side]
@@ -85,6 +88,8 @@ def choose(units: Iterable[Unit], requested: Languages, path: Path) -> Chosen:
     source, target = chosen
     assert source is not None
     assert target is not None
+    if set(source) & set(target):
+        raise _missing(path, tags, requested[1])
     return Chosen(source, target)
 
 
@@ -101,13 +106,17 @@ def _groups(tags: Sequence[str], requested: Languages) -> list[list[str]]:
     return list(by_language.values())
 
 
-def _matching(by_frequency: Sequence[str], language: str | None) -> list[str] | None:
-    """Return the tags that match a language: the same tag first, then other regions; None if there are none."""
+def _matching(by_frequency: Sequence[str], language: str | None, opposite: str | None) -> list[str] | None:
+    """Return the tags that match a language: the same tag first, then other regions; None if there are none.
+
+    The tag that is requested for the opposite side is not among them.
+    """
     if language is None:
         return None
-    exact = [tag for tag in by_frequency if _same(tag, language)]
-    others = [tag for tag in by_frequency if primary(tag) == primary(language) and tag not in exact]
-    if exact and len(language) > 2:
+    exact = [tag for tag in by_frequency if same_language(tag, language)]
+    regions = [tag for tag in by_frequency if primary(tag) == primary(language) and tag not in exact]
+    others = [tag for tag in regions if opposite is None or not same_language(tag, opposite)]
+    if exact and not same_language(language, primary(language)):
         return exact
     return exact + others or None
 

@@ -22,7 +22,7 @@ _HEADING_END = re.compile(r"(?:[ \t]+#+)?[ \t]*(?:\{[#.:][^{}]*\})?[ \t]*\Z")
 _DELIMITERS = re.compile(r"(?=[^|]*\|)[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _CELL = re.compile(r"(?:[^|\\`]|\\.|`[^`|]*`|`)+")
 _DEFINITION = re.compile(r"\[(?!\^)([^\]]+)\]:[ \t]*\S")
-_DIRECTIVE = re.compile(r"(?:!!!|\?\?\?\+?|:::|\{%)(?:[ \t]|\w|$)")
+_DIRECTIVE = re.compile(r"(?:!!!|\?\?\?\+?|:::|\{%)(?:[ \t]|\w|$)|\[!\w+\][-+]?(?:[ \t]|$)")
 _HTML_BLOCK = re.compile(
     r"<(?P<ends>!--|pre\b|script\b|style\b|textarea\b)|</?(?:address|article|aside|blockquote|body|center|dd|details|dialog|"
     r"div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr|html|iframe|li|link|main|menu|meta|nav|ol|option|p|"

@@ -18,6 +18,7 @@ _INLINE = re.compile(
     | (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.{{1,500}}?)(?<!`)(?P=ticks)(?!`))
     | (?P<math>\$\$[^$]{{1,500}}\$\$|(?<![\w$])\$(?=[^\s$])[^$]{{1,500}}(?<=\S)\$(?![\w$]))
     | (?P<template>\{{%.{{0,500}}?%\}}|\{{\{{.{{0,500}}?\}}\}})
+    | (?P<emoji>(?<![\w:]):[a-z][a-z0-9_+-]{{1,40}}:(?![\w:]))
     | (?P<footnote>\[\^[^\]\s]+\])
     | (?P<link>(?P<open>!?\[)(?P<label>{_BRACKETS})\](?P<target>{_ADDRESS}|\[[^\[\]]*\])?)
     | (?P<address><(?:[a-z][a-z0-9+.-]{{1,31}}:[^\s<>]*|[^\s<>@]{{1,200}}@[^\s<>]*)>)
@@ -44,7 +45,7 @@ def _coded(match: re.Match[str], codes: Codes, defined: Collection[str], nested:
         return _link(match, codes, defined, nested)
     if mark := match["mark"]:
         return codes.around(mark, coded(match["marked"], codes, defined, nested + 1), mark)
-    if match["footnote"] or match["template"] or match["address"]:
+    if match["footnote"] or match["template"] or match["address"] or match["emoji"]:
         return codes.alone(raw)
     if match["escape"] or match["reference"]:
         return codes.kept(raw, raw[1:] if match["escape"] else html.unescape(raw))

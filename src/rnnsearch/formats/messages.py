@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Codes, Part, in_place, message_slot
+from rnnsearch.formats.parts import Codes, Kept, Part, in_place, message_slot
 from rnnsearch.formats.text_files import decoded, read_whole
-from rnnsearch.formats.units import SOURCE, Head, Message, Text, ending
+from rnnsearch.formats.units import CHOICE, SOURCE, Head, Message, Text, ending
 
 
 class AppleStrings:
@@ -104,7 +104,7 @@ class Fluent:
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the values; one with a choice between variants is left out."""
         for one in self._patterns(decoded(read_whole(file, path), path)):
-            reason = "with a choice between variants" if "->" in one.raw else None
+            reason = CHOICE if "->" in one.raw else None
             yield Message(one.key, one.line, Text(SOURCE, self._placeable.sub(r"{\1}", one.text)), reason)
 
     def encoding(self, content: bytes) -> str:
@@ -114,8 +114,9 @@ class Fluent:
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
         """Yield the values, except terms, which are names, and choices between variants."""
         for one in self._patterns(text):
-            if "->" not in one.raw and not one.key.startswith("-"):
-                yield self._slot(one)
+            if one.key.startswith("-"):
+                continue
+            yield Kept(one.start, CHOICE) if "->" in one.raw else self._slot(one)
 
     def _slot(self, pattern: _Pattern) -> Part:
         codes, text = Codes(pattern.raw), pattern.text

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, Protocol
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.text_files import mark_of, separated
-from rnnsearch.formats.units import Head
+from rnnsearch.formats.units import Head, without_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,19 @@ class Slot:
     """Whether line ends are kept; otherwise, they count as white space."""
 
 
-Part = Change | Slot
+TRANSLATED = "translated already"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A text that is not translated but stays as it is."""
+
+    start: int
+    reason: str
+    """The reason, as a message gives it after the number of such texts."""
+
+
+Part = Change | Slot | Kept
 
 
 def in_place(
@@ -64,7 +76,7 @@ class PartsFormat(Protocol):
         ...
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the parts that change, in order.
+        """Yield the parts that change, in order, and the texts that stay as they are.
 
         In a bilingual file, these are the missing translations, or, with `again`, all translations. Raises RnnsearchError,
         with the place, for a file that is damaged or hostile.
@@ -90,8 +102,11 @@ class DocumentFile:
         self._text, self._codec = separated(content, path, format_.encoding(content))
         if not _writes_back(self._text, self._codec, content[len(self._mark) :]):
             raise RnnsearchError(f"{path}: in {self._codec}, which cannot be written as it was; convert it to UTF-8")
-        self._parts = list(format_.parts(self._text, path, again))
+        parts = list(format_.parts(self._text, path, again))
+        self._parts = [part for part in parts if not isinstance(part, Kept)]
         self.slots = [part for part in self._parts if isinstance(part, Slot)]
+        self.kept = Counter(part.reason for part in parts if isinstance(part, Kept))
+        """The numbers of texts that stay as they are, by the reason."""
 
     def joined(self, translations: Sequence[str]) -> bytes:
         """Return the document with these translations in its slots.
@@ -127,10 +142,15 @@ def _writes_back(text: str, codec: str, content: bytes) -> bool:
 
 KEPT = "keep"
 """The name of elements whose code the translation keeps unchanged; the text has the words that the code stands for."""
+_NAME = r"\s?[\w.\[\]-]+(?:![rsa])?"
+_STYLE = r"(?::[^{}\s]*|,\s*-?\d+(?::[^{}\s]*)?|,\s*(?:number|date|time|duration|ordinal|spellout)\b[^{}]*)?\s?"
 _PLACEHOLDER = re.compile(
     r"<[^<>]*>|(%(?:\d+\$|\([^()\s]+\)|\{\w+\})?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[qjztL])?[@diouxXeEfFgGcsSpn](?![^\W\d_])"
-    r"|%L?\d{1,2}|%n|%%|%\{\w+\}|\$\{[^{}\s]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\d+)"
+    r"|%L?\d{1,2}|%n|%%|%\{\w+\}|\$\{[^{}\s]*\}|\$t\([^()]*\)|\{\{[^{}]*\}\}|\{\}"
+    rf"|\{{{_NAME}{_STYLE}\}}|\$\d+)"
 )
+"""Tags, and the placeholders of programs: of printf, Python, Qt, i18next, .NET and ICU, but no choices between forms."""
+_ESCAPED_TAG = re.compile(r"&lt;(?P<slash>/?)(?P<name>[A-Za-z][\w:.-]*+)(?:\s+[\w:.-]+=[^<>]{1,500}?)?\s*/?(?:&gt;|>)")
 
 
 class Codes:
@@ -153,9 +173,31 @@ class Codes:
 
     def around(self, start: str, text: str, end: str) -> str:
         """Return an element around a text that stands for the code at both ends of the text."""
+        opening, closing = self._pair(start, end)
+        return f"{opening}{text}{closing}"
+
+    def _pair(self, start: str, end: str) -> tuple[str, str]:
         self._codes += [start, end]
         name = f"{self._prefix}g{len(self._codes) - 2}"
-        return f"<{name}>{text}</{name}>"
+        return f"<{name}>", f"</{name}>"
+
+    def tags(self, text: str) -> str:
+        """Replace the tags of HTML that are text of XML, such as `&lt;b&gt;`, by elements."""
+        tags = list(_ESCAPED_TAG.finditer(text))
+        elements = {tag.start(): "" for tag in tags}
+        opened: list[re.Match[str]] = []
+        open_names = Counter[str]()
+        for tag in tags:
+            name = tag["name"]
+            if not tag["slash"]:
+                opened.append(tag)
+                open_names[name] += 1
+            elif open_names[name]:
+                while (one := opened.pop())["name"] != name:
+                    open_names[one["name"]] -= 1
+                open_names[name] -= 1
+                elements[one.start()], elements[tag.start()] = self._pair(one[0], tag[0])
+        return _ESCAPED_TAG.sub(lambda tag: elements[tag.start()] or self.alone(tag[0]), text)
 
     def kept(self, code: str, words: str) -> str:
         """Return an element that stands for code with these words and that a translation keeps unchanged."""
@@ -186,5 +228,6 @@ class Codes:
 
 def message_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:
     """Return the slot of a message of a program; the placeholders in the message are kept."""
+    text = without_surrogates(text)
     codes = Codes(text)
     return in_place(start, raw, codes.placeholders(text), lambda new: written(codes.restored(new)))

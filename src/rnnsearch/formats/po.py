@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from gettext import c2py
 from itertools import accumulate
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.formats.languages import language_in_name
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Change, Codes, Part, Slot
+from rnnsearch.formats.parts import TRANSLATED, Change, Codes, Kept, Part, Slot
 from rnnsearch.formats.text_files import decoded, encoding_of, read_whole
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff_segments import NO_TRANSLATION
@@ -21,7 +22,7 @@ _CHARSET = re.compile(
     rb'^(?:msgstr[ \t]*)?"(?:[^"\n]*\\n)?Content-Type:[^\n"]*?charset=([\w.:-]+)', re.MULTILINE | re.IGNORECASE
 )
 _TEMPLATE = re.compile(r"(?<=charset=)CHARSET\b")
-_KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d+)\])?)\s*("(?:[^"\\]|\\.)*")\s*')
+_KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)\s*("(?:[^"\\]|\\.)*")\s*')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"\s*')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -69,17 +70,18 @@ class Po:
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the messages."""
-        source, target = SOURCE, language_in_name(path) or TARGET
+        source, target, plural = SOURCE, language_in_name(path) or TARGET, _Plural()
         for entry in entries(text_of_po(read_whole(file, path), path).split("\n"), path):
             if entry.is_header and not entry.obsolete:
                 header = _header(entry.strings.get("msgstr", ""))
                 source = header.get("x-source-language") or source
                 target = header.get("language") or target
+                plural = _plural(header.get("plural-forms", ""))
                 continue
             reason = "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else None
             texts = [
                 Text(language, string, form=form)
-                for form, pair in enumerate(_forms(entry.strings))
+                for form, pair in enumerate(_forms(entry.strings, plural))
                 for language, string in zip((source, target), pair, strict=True)
             ]
             if reason is None and not any(text.text.strip() for text in texts[1::2]):
@@ -97,14 +99,17 @@ class Po:
         """
         lines = text.split("\n")
         starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        plural = _Plural()
         for entry in entries(lines, path):
-            if entry.obsolete or ("fuzzy" in entry.flags and not again):
-                continue
-            if entry.is_header:
+            if entry.is_header and not entry.obsolete:
+                plural = _plural(_header(entry.strings.get("msgstr", "")).get("plural-forms", ""))
                 if template := _TEMPLATE.search(
                     text, starts[entry.line - 1], starts[max(last for _, last in entry.lines.values())]
                 ):
                     yield Change(template.start(), template.end(), "UTF-8")
+                continue
+            if entry.obsolete or ("fuzzy" in entry.flags and not again):
+                yield Kept(starts[entry.line - 1], "obsolete" if entry.obsolete else "fuzzy")
                 continue
             missing = [
                 keyword
@@ -112,10 +117,12 @@ class Po:
                 if keyword.startswith("msgstr") and (again or not string.strip())
             ]
             slots = [
-                _slot(keyword, entry, lines, starts)
+                _slot(keyword, _original(keyword, entry, plural), entry, lines, starts)
                 for keyword in missing
-                if entry.strings[_original(keyword, entry)].strip()
+                if entry.strings.get(_original(keyword, entry, plural), "").strip()
             ]
+            if not missing:
+                yield Kept(starts[entry.line - 1], TRANSLATED)
             if slots and "fuzzy" not in entry.flags:
                 yield _fuzzy(entry, lines, starts)
             yield from slots
@@ -190,15 +197,34 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPES.get(code, code)
 
 
-def _forms(strings: dict[str, str]) -> list[tuple[str, str]]:
-    """Return a message with its translation; of plural forms, the singular with the first and the plural with the last."""
+class _Plural(NamedTuple):
+    """The numbers of two plural forms of the translations in a file; every language has them, or they are the same."""
+
+    one: int = 0
+    """The form for one thing, which is the translation of `msgid`."""
+    many: int | None = None
+    """The form for a hundred things, which is that of `msgid_plural` in training; None for the last one that there is."""
+
+
+def _plural(header: str) -> _Plural:
+    """Return the plural forms by the expression of a header `Plural-Forms`; the first and the last if it states none."""
+    expression = re.search(r"plural\s*=([^;]+)", header.partition("nplurals")[2])
+    try:
+        number = c2py(expression[1].strip() if expression else "")
+        return _Plural(int(number(1)), int(number(100)))
+    except (ValueError, ArithmeticError, RecursionError):
+        return _Plural()
+
+
+def _forms(strings: dict[str, str], plural: _Plural) -> list[tuple[str, str]]:
+    """Return a message with its translation; of plural forms, the one for one thing, and the one for many."""
     original = strings.get("msgid", "")
     if "msgid_plural" not in strings:
         return [(original, strings.get("msgstr", ""))]
-    numbers = sorted(int(key[7:-1]) for key in strings if key.startswith("msgstr["))
-    forms = [strings[f"msgstr[{number}]"] for number in numbers] or [""]
-    general = strings["msgid_plural"], forms[-1]
-    return [(original, forms[0]), general] if len(forms) > 1 else [general]
+    forms = {int(key[7:-1]): form for key, form in strings.items() if key.startswith("msgstr[")} or {0: ""}
+    many = plural.many if plural.many is not None and plural.many in forms else max(forms)
+    general = strings["msgid_plural"], forms[many]
+    return [general] if plural.one == many or plural.one not in forms else [(original, forms[plural.one]), general]
 
 
 def _header(text: str) -> dict[str, str]:
@@ -209,17 +235,16 @@ def _header(text: str) -> dict[str, str]:
 # Written --------------------------------------------------------------------------------------------------------------
 
 
-def _original(keyword: str, entry: Entry) -> str:
+def _original(keyword: str, entry: Entry, plural: _Plural) -> str:
     """Return the keyword of the source string of a translation, `msgid` or `msgid_plural`."""
     if "msgid_plural" not in entry.strings:
         return "msgid"
     forms = sum(keyword.startswith("msgstr") for keyword in entry.strings)
-    return "msgid" if keyword == "msgstr[0]" and forms > 1 else "msgid_plural"
+    return "msgid" if keyword == f"msgstr[{plural.one}]" and forms > 1 else "msgid_plural"
 
 
-def _slot(keyword: str, entry: Entry, lines: list[str], starts: list[int]) -> Slot:
+def _slot(keyword: str, original: str, entry: Entry, lines: list[str], starts: list[int]) -> Slot:
     """Return the slot of a translation; a translation that equals its source is wrapped like the source."""
-    original = _original(keyword, entry)
     source, (first, last) = entry.strings[original], entry.lines[keyword]
     above, below = entry.lines[original]
     end = lines[last - 1][len(lines[last - 1].rstrip("\r")) :]

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.inline import Inline
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Change, Part
+from rnnsearch.formats.parts import TRANSLATED, Change, Kept, Part
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff_segments import NO_TRANSLATION
 from rnnsearch.formats.xml import elements, encoding_of_xml, root_of
@@ -55,9 +55,12 @@ class QtLinguist:
             if not (source and translation and _text(source[0]).strip()):
                 continue
             if _LEFT_OUT.get(translation[0].get("type", "")) == "obsolete":
+                yield Kept(message.start, "obsolete")
                 continue
             forms = children(translation[0], "numerusform") or translation
             missing = [form for form in forms if again or not "".join(form.itertext()).strip()]
+            if not missing:
+                yield Kept(message.start, TRANSLATED)
             if missing and forms is not translation:
                 yield Change(translation[0].start, translation[0].inner, start_tag(translation[0], text, type="unfinished"))
             for form in missing:

@@ -11,11 +11,10 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.extras import imports_of_extras
 from rnnsearch.formats.columns import columns_of, unit_of_row
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.text_files import decoded, read_whole
+from rnnsearch.formats.text_files import decoded, lines_of, read_whole
 from rnnsearch.formats.units import Head, Unit
 from rnnsearch.untrusted import parse_json
 
-_LONGEST_LINE = 1 << 22
 _ROWS = 1000
 
 
@@ -33,17 +32,21 @@ class JsonLines:
             return False
         return first.rstrip().endswith(("}", "]")) or not ended
 
+    def names_languages(self, head: Head) -> bool:
+        """Whether the first record has sentences in two languages."""
+        try:
+            return unit_of_row(1, parse_json(head.text.lstrip("\ufeff \t\r\n").partition("\n")[0])).left_out is None
+        except ValueError:
+            return False
+
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the records. Raises RnnsearchError, with the line, for a text that is not JSON."""
-        number = 0
-        while line := file.readline(_LONGEST_LINE):
-            number += 1
-            if len(line) == _LONGEST_LINE:
-                raise RnnsearchError(f"{path}:{number}: a line of {_LONGEST_LINE:,} bytes or more; is this JSON Lines?")
-            if not line.strip():
+        for number, line in enumerate(lines_of(file, path, "\n"), 1):
+            content = line.removeprefix("\ufeff")  # files with byte order marks may have been joined
+            if not content.strip():
                 continue
             try:
-                record = parse_json(line.decode("utf-8-sig"))
+                record = parse_json(content)
             except ValueError as error:
                 raise RnnsearchError(
                     f"{path}:{number}: not a line of JSON ({error}); mend the line, or write the file again"

@@ -1,4 +1,4 @@
-"""The list of all formats, and the recognition of the format of a file."""
+"""The list of all formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rnnsearch.formats.resources import Android, ResX
 from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
-from rnnsearch.formats.units import Format, Head, MessageFormat, WrittenFormat
+from rnnsearch.formats.units import Format, MessageFormat, WrittenFormat
 from rnnsearch.formats.xliff import Xliff
 
 _TMX, _PO, _XLIFF, _QT = Tmx(), Po(), Xliff(), QtLinguist()
@@ -48,36 +48,6 @@ DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "docx": Docx(),
 }
 """Formats that are translated into files of the same format, by their names in `translate --format`."""
-
-ENDINGS = (
-    *(".po", ".pot", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts", ".xml", ".resx", ".resw", ".strings", ".ftl"),
-    *(".json", ".arb", ".srt", ".vtt", ".md", ".markdown", ".html", ".htm", ".docx"),
-)
-"""The endings of the names of documents in these formats. A file with such a name may still have another format."""
-
-
-def format_of(head: Head, records: bool = True) -> Format | None:
-    """Return the format of a file with both sides of pairs; None if no format recognises it.
-
-    Without `records`, only the formats are considered that cannot be mistaken for plain text.
-    """
-    return next((one for one in (*UNMISTAKABLE, *(RECORDS if records else ())) if one.recognises(head)), None)
-
-
-def message_format_of(head: Head) -> MessageFormat | None:
-    """Return the format of a file of messages in one language; None if no format recognises it."""
-    return next((one for one in MESSAGES if one.recognises(head)), None)
-
-
-def document_format_of(head: Head) -> DocumentFormat | Docx | None:
-    """Return the format of a document; None if no format recognises it."""
-    name = document_name_of(head)
-    return None if name is None else DOCUMENTS[name]
-
-
-def document_name_of(head: Head) -> str | None:
-    """Return the name, in `DOCUMENTS`, of the format of a document; None if no format recognises it."""
-    return next((name for name, one in DOCUMENTS.items() if one.recognises(head)), None)
 
 
 def document_of(

@@ -10,11 +10,11 @@ from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.inline import Inline, text_of
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Codes, Part, in_place
-from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text, ending
+from rnnsearch.formats.parts import Codes, Kept, Part, in_place
+from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text, ending, without_surrogates
 from rnnsearch.formats.xliff_segments import NOT_TO_TRANSLATE
 from rnnsearch.formats.xml import elements, encoding_of_xml, root_of
-from rnnsearch.formats.xml_places import Placed, children, coded, placed_elements
+from rnnsearch.formats.xml_places import SECTION, Placed, children, coded, content_in_place, placed_elements, within_section
 
 
 class Android:
@@ -26,8 +26,9 @@ class Android:
     _escape = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(.))|"', re.DOTALL)
     """An escape, or a quotation mark around text whose white space is kept."""
     _written = str.maketrans({"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\t": "\\t"})
-    _section = re.compile(r"\s*<!\[CDATA\[((?:(?!\]\]>).)*)\]\]>\s*", re.DOTALL)
     _reference = re.compile(r"[@?][\w.:+]*/?[\w.]+")
+    _spaces = re.compile("[ \t\n\r]+")
+    """White space that is one space in a string; a no-break space is a part of the text."""
 
     def recognises(self, head: Head) -> bool:
         """Whether the root element is `resources`."""
@@ -38,12 +39,12 @@ class Android:
         for found in elements(file, path, ("string", "plurals", "string-array")):
             element = found.element
             name = f"{element.tag}{BETWEEN}{element.get('name', '')}"
-            reason = NOT_TO_TRANSLATE if element.get("translatable") == "false" else None
-            if element.tag == "string":
-                yield Message(name, found.line, self._text(element), reason)
-                continue
-            for number, item in enumerate(element.iter("item")):
-                yield Message(f"{name}{BETWEEN}{item.get('quantity', number)}", found.line, self._text(item), reason)
+            kept = element.get("translatable") == "false"
+            for number, item in enumerate([element] if element.tag == "string" else element.iter("item")):
+                key = name if item is element else f"{name}{BETWEEN}{item.get('quantity', number)}"
+                is_reference = self._reference.fullmatch("".join(item.itertext()).strip())
+                reason = NOT_TO_TRANSLATE if kept else "a reference to another string" if is_reference else None
+                yield Message(key, found.line, self._text(item), reason)
 
     def encoding(self, content: bytes) -> str:
         """Return the encoding of the XML."""
@@ -53,6 +54,7 @@ class Android:
         """Yield the strings and items, except references such as `@string/name`."""
         for element, _ in placed_elements(text, path, ("string", "plurals", "string-array")):
             if element.get("translatable") == "false":
+                yield Kept(element.start, NOT_TO_TRANSLATE)
                 continue
             for one in [element] if element.tag == "string" else children(element, "item"):
                 if not self._reference.fullmatch(text[one.inner : one.inner_stop].strip()):
@@ -61,14 +63,14 @@ class Android:
     def _slot(self, element: Placed, text: str) -> Part:
         raw = text[element.inner : element.inner_stop]
         start, codes = element.inner, Codes(raw)
-        if section := self._section.fullmatch(raw):
-            start, raw = start + section.start(1), section[1]
+        if section := SECTION.fullmatch(raw):
+            start, raw = start + section.start(2), section[2]
         quote = '"' if len(raw.strip()) > 1 and raw.strip()[0] == raw.strip()[-1] == '"' else ""
 
         def unescape(part: str) -> str:
             if not quote:
-                part = re.sub(r"\s+", " ", part)
-            return self._escape.sub(self._unescape, part)
+                part = self._spaces.sub(" ", part)
+            return without_surrogates(self._escape.sub(self._unescape, part))
 
         def written(translation: str) -> str:
             escaped = codes.restored(translation.translate(self._written))
@@ -76,7 +78,7 @@ class Android:
 
         if section is None:
             return in_place(start, raw, coded(element, text, _android_role, codes, unescape), written, "xml")
-        return in_place(start, raw, codes.placeholders(unescape(raw)), lambda new: written(new).replace("]]>", "]]&gt;"))
+        return in_place(start, raw, codes.placeholders(unescape(raw)), lambda new: within_section(written(new)))
 
     def _text(self, element: Element) -> Text:
         text = text_of(element, SOURCE, _android_role, {})
@@ -125,8 +127,7 @@ class ResX:
         for element, _ in placed_elements(text, path, ("data",)):
             value = _value(element)
             if isinstance(value, Placed):
-                codes = Codes(raw := text[value.inner : value.inner_stop])
-                yield in_place(value.inner, raw, coded(value, text, _android_role, codes), codes.restored, "xml")
+                yield content_in_place(value, text, _android_role)
 
 
 def _value(data: Element) -> Element | None:

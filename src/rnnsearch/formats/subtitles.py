@@ -23,15 +23,16 @@ class Subtitles:
     name: ClassVar[str] = "subtitles"
     places: ClassVar[str] = "line"
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
-    _times = re.compile(r"\s*((?:\d+:)?\d+:\d+[.,]\d+)\s*-->\s*((?:\d+:)?\d+:\d+[.,]\d+)(?:[ \t].*)?\s*")
-    _start = re.compile(r"\ufeff?(?:WEBVTT(?=\s|\Z)|\s*\d+\s+(?:\d+:)?\d+:\d+[.,]\d+\s*-->)")
+    _time = r"(?:\d{1,4}:)?\d{1,4}:\d{1,4}(?:[.,]\d{1,9})?"
+    _times = re.compile(rf"\s*({_time})\s*-->\s*({_time})(?:[ \t].*)?\s*")
+    _start = re.compile(rf"\ufeff?(?:WEBVTT(?=\s|\Z)|\s*(?:\d+\s+)?{_time}\s*-->\s*\d)")
     _tag = re.compile(r"</?[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")
     _ends = re.compile(r"\r*\n|\r")
     _code = re.compile(r"<[\d:.]+>|\{\\[^{}\n]*\}")
     _speaker = re.compile(r"\s*(?:<[^<>]*>)*[-–—]")
 
     def recognises(self, head: Head) -> bool:
-        """Whether it begins with `WEBVTT`, or with a number and times."""
+        """Whether it begins with `WEBVTT`, or with times, before which there may be a number."""
         return self._start.match(head.text) is not None
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
@@ -53,7 +54,10 @@ class Subtitles:
             first = number
             while number < len(lines) and lines[number].strip() and not self._times.fullmatch(lines[number]):
                 number += 1
-            yield times, first, number
+            last = number
+            if number < len(lines) and lines[number].strip() and lines[last - 1].strip().isdecimal():
+                last = max(first, last - 1)  # the number of the next cue, without a blank line before it
+            yield times, first, last
 
     def encoding(self, content: bytes) -> str:
         """Return UTF-8."""
@@ -119,7 +123,7 @@ def _milliseconds(time: str) -> int:
 
 def _wrapped(text: str) -> list[str]:
     """Wrap a text into as few lines as possible, of lengths as even as possible."""
-    words = re.findall(r"(?:<[^<>]*>|[^\s<]|<)+", text)
+    words = re.findall(r"(?:<[^<>]*>|[^ \t<]|<)+", text)  # a no-break space is no place for a line end
     count = ceil(_width(" ".join(words)) / LONGEST_LINE)
     for width in range(ceil(_width(text) / max(1, count)), LONGEST_LINE + 1):
         lines = _filled(words, width)

@@ -10,7 +10,8 @@ from typing import ClassVar
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
-from rnnsearch.formats.inline import Inline, Roles, text_of
+from rnnsearch.formats.inline import Inline, Roles, text_of, unknown
+from rnnsearch.formats.languages import primary, same_language
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.units import NO_TEXT, Head, Text, Unit
 from rnnsearch.formats.xml import elements, root_of
@@ -80,7 +81,11 @@ def _language(variant: Element) -> str:
 
 
 def _source_first(texts: list[Text], source: str) -> list[Text]:
-    return sorted(texts, key=lambda text: text.language.lower() != source.lower())
+    """Sort texts: first those in the source language with its region, then those in it with another one."""
+    return sorted(
+        texts,
+        key=lambda text: (not same_language(text.language, source), primary(text.language) != primary(source)),
+    )
 
 
 def _roles() -> Roles:
@@ -104,6 +109,6 @@ def _roles() -> Roles:
                 return Inline("lone", f"{element.tag} {x}" if x else f"number {next(lone)}")
             case "hi":
                 return Inline("through")
-        return Inline("nothing")
+        return unknown(element)
 
     return role

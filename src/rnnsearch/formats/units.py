@@ -14,16 +14,27 @@ SOURCE, TARGET = "source", "target"
 """These stand for languages if a file states only the side of a text."""
 NO_TEXT = "without text"
 """The reason why units without a text in one of the languages are left out."""
+CHOICE = "with a choice between variants"
+"""The reason why messages of ICU MessageFormat and Fluent with plural forms in them are left out."""
 BETWEEN = "\x1f"
 """The separator of the parts of a message key."""
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")
 _LONE_TAG = re.compile(r"(?<=\w)<x\d+/>(?=\w)")
 _SPACE = re.compile("[ \t-\r\x1c-\x1f\x85\u2028\u2029]+")  # a no-break space is a part of the text
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: str) -> str:
     """Return a text with each run of white space as one space and none at the ends; no-break spaces are kept."""
-    return _SPACE.sub(" ", text).strip()
+    return _SPACE.sub(" ", without_surrogates(text)).strip()
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text in which each pair of surrogates is the character that it stands for, and any other surrogate U+FFFD.
+
+    The escapes of JSON, Android and Apple can write surrogates, which no encoding of text has.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar, Literal
+from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.parts import Codes, Part, in_place
 from rnnsearch.formats.xml import encoding_of_xml
 from rnnsearch.formats.xml_places import Placed, children, placed_elements
 
 _BREAKS = ("br", "cr", "tab", "ptab")
-_IGNORED = ("lastRenderedPageBreak", "proofErr")
-"""Elements for the internal use of Word."""
-_AROUND = ("hyperlink", "ins", "smartTag", "sdtContent")
+_IGNORED = ("lastRenderedPageBreak", "proofErr", "softHyphen")
+"""Elements for the internal use of Word, and places where a word may be divided."""
+_AROUND = ("customXml", "hyperlink", "ins", "moveTo", "sdtContent", "smartTag")
 """Elements around runs."""
-_UNSEEN = re.compile(r"<(?:\w+:)?(?:lang|noProof)\b[^<>]*/>")
-"""Properties of a run that do not change its appearance."""
+_UNSEEN = re.compile(r"<(?:\w+:)?(?:lang|noProof)\b[^<>]*/>|<(\w+:)?rPrChange\b[^<>]*>.*?</\1?rPrChange>", re.DOTALL)
+"""Properties of a run that do not change its appearance, and records of what they were before."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,43 @@ class WordPart:
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the paragraphs. Text boxes, fields and deleted text do not change."""
+        """Yield the paragraphs, also those in text boxes. Fields and deleted text do not change."""
         for paragraph, _ in placed_elements(text, path, ("p",)):
-            inside = [child for child in paragraph if isinstance(child, Placed)]
-            properties = next((child for child in inside if child.tag == "pPr"), None)
-            start = paragraph.inner if properties is None else properties.stop
-            pieces = list(_pieces([child for child in inside if child.start >= start], text))
-            if any(letter.isalpha() for piece in pieces for letter in _text_of(piece)):
-                yield _slot(start, text[start : paragraph.inner_stop], pieces, _prefix(paragraph, text))
+            yield from _of_paragraph(paragraph, text)
+
+
+def _of_paragraph(paragraph: Placed, text: str) -> Iterator[Part]:
+    """Yield the slots of a paragraph; a text box divides it, for it is within the paragraph where it is anchored."""
+    inside = [child for child in paragraph if isinstance(child, Placed)]
+    properties = next((child for child in inside if child.tag == "pPr"), None)
+    place = paragraph.inner if properties is None else properties.stop
+    prefix = _prefix(paragraph, text)
+    group: list[Placed] = []
+    for child in (child for child in inside if child.start >= place):
+        if boxed := list(_boxed(child)):
+            yield from _of_group(group, place, child.start, text, prefix)
+            for one in boxed:
+                yield from _of_paragraph(one, text)
+            group, place = [], child.stop
+        else:
+            group.append(child)
+    yield from _of_group(group, place, paragraph.inner_stop, text, prefix)
+
+
+def _boxed(element: Element, inside: bool = False) -> Iterator[Placed]:
+    """Yield the outermost paragraphs in the text boxes of an element."""
+    for child in element:
+        if inside and child.tag == "p" and isinstance(child, Placed):
+            yield child
+        else:
+            yield from _boxed(child, inside or child.tag == "txbxContent")
+
+
+def _of_group(group: Sequence[Placed], start: int, stop: int, text: str, prefix: str) -> Iterator[Part]:
+    """Yield the slot of a part of a paragraph, if there are words in it."""
+    pieces = list(_pieces(group, text))
+    if any(letter.isalpha() for piece in pieces for letter in _text_of(piece)):
+        yield _slot(start, text[start:stop], pieces, prefix)
 
 
 def _text_of(piece: _Piece) -> str:
@@ -108,7 +139,7 @@ def _pieces(inside: Sequence[Placed], text: str) -> Iterator[_Piece]:
         elif child.tag == "r":
             yield from _of_run(child, text)
         elif child.tag not in _IGNORED:
-            yield _around(child, text) or _Other(text[child.start : child.stop])
+            yield from _around(child, text)
     if depth:  # the field ends in another paragraph
         yield _Other(text[began : inside[-1].stop])
 
@@ -121,7 +152,9 @@ def _of_run(run: Placed, text: str) -> Iterator[_Piece]:
             continue
         code = text[child.start : child.stop]
         if child.tag == "t" and not len(child):
-            yield _Run(form, re.sub(r"\s", " ", text[child.inner : child.inner_stop]))
+            yield _Run(form, re.sub("[\t\n\r]", " ", text[child.inner : child.inner_stop]))
+        elif child.tag == "noBreakHyphen":
+            yield _Run(form, "-")
         elif child.tag in _BREAKS:
             yield _Break(code)
         else:
@@ -129,19 +162,35 @@ def _of_run(run: Placed, text: str) -> Iterator[_Piece]:
             yield _Other(f"<{prefix}r>{form}{code}</{prefix}r>")
 
 
-def _around(element: Placed, text: str) -> _Around | None:
-    """Return an element around runs of one format, with their text; None if the element contains anything else."""
+def _around(element: Placed, text: str) -> Iterator[_Piece]:
+    """Yield the pieces of an element around runs, such as a link, each within its tags; runs in a row are one piece.
+
+    An element with fields is a piece without text, and so is a content control with more than runs, which must not be
+    divided.
+    """
     within = next(iter(children(element, "sdtContent")), None) if element.tag == "sdt" else element
-    if within is None or within.tag not in _AROUND:
-        return None
-    inside = [child for child in within if isinstance(child, Placed) and child.tag not in _IGNORED]
-    if not inside or any(child.tag != "r" for child in inside):
-        return None
-    runs = [piece for child in inside for piece in _of_run(child, text)]
-    if not runs or not all(isinstance(piece, _Run) for piece in runs):
-        return None
-    run = _Run(next(piece.format for piece in runs if isinstance(piece, _Run)), "".join(map(_text_of, runs)))
-    return _Around(text[element.start : within.inner], run, text[within.inner_stop : element.stop])
+    whole = text[element.start : element.stop]
+    if within is None or within.tag not in _AROUND or re.search(r"<(?:\w+:)?(?:fldChar|instrText|fldSimple)\b", whole):
+        yield _Other(whole)
+        return
+    start, end = text[element.start : within.inner], text[within.inner_stop : element.stop]
+    pieces = list(_pieces([child for child in within if isinstance(child, Placed)], text))
+    if not pieces or (element.tag == "sdt" and not all(isinstance(piece, _Run) for piece in pieces)):
+        yield _Other(whole)
+        return
+    for are_runs, group in groupby(pieces, lambda piece: isinstance(piece, _Run)):
+        if are_runs:
+            runs = [piece for piece in group if isinstance(piece, _Run)]
+            yield _Around(start, _Run(runs[0].format, "".join(run.text for run in runs)), end)
+            continue
+        for piece in group:
+            match piece:
+                case _Around():
+                    yield _Around(start + piece.start, piece.run, piece.end + end)
+                case _Other():
+                    yield _Other(start + piece.code + end)
+                case _:
+                    yield piece
 
 
 def _slot(start: int, raw: str, pieces: Sequence[_Piece], prefix: str) -> Part:

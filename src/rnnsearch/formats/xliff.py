@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.inline import text_of
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Part
+from rnnsearch.formats.parts import Kept, Part
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff_segments import NO_TRANSLATION, NOT_TO_TRANSLATE, UNFINISHED, has_text, marked, role_1, role_2
 from rnnsearch.formats.xliff_targets import filled
@@ -50,7 +50,9 @@ class Xliff:
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
         """Yield the targets that are missing, empty, or copies of the source, and the states of their segments."""
         for unit, found in placed_elements(text, path, ("trans-unit", "unit")):
-            if found.inherited("translate") != "no":
+            if found.inherited("translate") == "no":
+                yield Kept(unit.start, NOT_TO_TRANSLATE)
+            else:
                 yield from filled(unit, found, text, again)
 
 
@@ -67,10 +69,10 @@ def _segments(unit: Element) -> Iterator[tuple[Element, Element | None, str]]:
     state = "" if target is None else target.get("state", "")
     segmented = unit.find("seg-source")
     parts = {} if segmented is None else marked(segmented)
-    if not parts:
+    translated = {} if target is None else marked(target)
+    if not parts or (target is not None and has_text(target) and not translated):  # the target is not divided
         yield source, target, state
         return
-    translated = {} if target is None else marked(target)
     for number, part in parts.items():
         yield part, translated.get(number), state
 

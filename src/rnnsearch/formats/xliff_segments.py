@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from rnnsearch.formats.inline import Inline
+from rnnsearch.formats.inline import Inline, unknown
 
 NO_TRANSLATION = "without a translation"
 NOT_TO_TRANSLATE = "marked as not to be translated"
@@ -41,7 +41,7 @@ def role_1(element: Element) -> Inline:
             return Inline("lone", f"{element.tag} {own}")
         case "mrk":
             return Inline("through")
-    return Inline("nothing")
+    return unknown(element)
 
 
 def role_2(element: Element) -> Inline:
@@ -58,4 +58,4 @@ def role_2(element: Element) -> Inline:
             return Inline("lone", f"ph {own}")
         case "mrk":
             return Inline("through")
-    return Inline("nothing")
+    return unknown(element)

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.inline import Inline
-from rnnsearch.formats.parts import Change, Part
+from rnnsearch.formats.parts import TRANSLATED, Change, Kept, Part
 from rnnsearch.formats.xliff_segments import UNFINISHED, has_text, marked, role_1, role_2
 from rnnsearch.formats.xml import LocatedElement
 from rnnsearch.formats.xml_places import Placed, children, end_tag, start_tag, text_slot
 
 
 def filled(unit: Placed, found: LocatedElement, text: str, again: bool) -> Iterator[Part]:
-    """Yield the parts of a unit that change, in order."""
+    """Yield the parts of a unit that change, in order, and the segments that stay as they are."""
     lines = found.inherited("xml:space") == "preserve"
     version = _of_version_2 if unit.tag == "unit" else _of_version_1
     parts = sorted(version(unit, found, text, again, lines), key=lambda part: part.start)
-    if parts and unit.get("approved") == "yes":
+    if unit.get("approved") == "yes" and not all(isinstance(part, Kept) for part in parts):
         yield Change(unit.start, unit.inner, start_tag(unit, text, approved="no"))
     yield from parts
 
@@ -25,7 +25,10 @@ def filled(unit: Placed, found: LocatedElement, text: str, again: bool) -> Itera
 def _of_version_2(unit: Placed, found: LocatedElement, text: str, again: bool, lines: bool) -> Iterator[Part]:
     for segment in (child for child in unit.iter("segment") if isinstance(child, Placed)):
         source, target = _side(segment, "source"), _side(segment, "target")
-        if source is None or not _to_fill(source, target, segment.get("state", ""), again):
+        if source is None or not _text(source):
+            continue
+        if not _to_fill(source, target, segment.get("state", ""), again):
+            yield Kept(segment.start, TRANSLATED)
             continue
         # A machine translation has not been reviewed, so it does not get the state `reviewed`.
         yield Change(segment.start, segment.inner, start_tag(segment, text, state="translated", subState=None))
@@ -45,8 +48,11 @@ def _of_version_1(unit: Placed, found: LocatedElement, text: str, again: bool, l
     if segmented is None or not segments:
         if _to_fill(source, target, state, again):
             yield from _target(source, source, target, text, lines, **states)
+        elif _text(source):
+            yield Kept(source.start, TRANSLATED)
         return
     locked = {seg.get("id") for seg in _studio_segments(unit) if seg.get("locked") == "true"}
+    yield from (Kept(unit.start, "locked") for number in segments if number in locked)
     if target is None or (_is_empty(target) and not locked):
         numbers = segments.keys() - locked
         if not numbers or not has_text(source):
@@ -61,6 +67,8 @@ def _of_version_1(unit: Placed, found: LocatedElement, text: str, again: bool, l
         }
         if numbers and states:
             yield Change(target.start, target.inner, start_tag(target, text, **states))
+        done = segments.keys() - numbers - locked
+        yield from (Kept(unit.start, TRANSLATED) for number in done if number in translated and _text(segments[number]))
         for number in sorted(numbers, key=list(translated).index):
             yield from _replaced(segments[number], translated[number], text, lines)
     if studio:
@@ -85,12 +93,16 @@ def _is_empty(target: Element) -> bool:
 
 def _to_fill(source: Element, target: Element | None, state: str, again: bool) -> bool:
     """Whether a segment has text to translate, and no translation or, with `again`, any."""
-    text = "".join(source.itertext())
-    if not text.strip():
+    text = _text(source)
+    if not text:
         return False
     if again or target is None or not has_text(target):
         return True
-    return state in UNFINISHED and "".join(target.itertext()) == text
+    return state in UNFINISHED and _text(target) == text
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext()).strip()
 
 
 def _target(

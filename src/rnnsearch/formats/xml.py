@@ -95,8 +95,8 @@ def _encoding(start: bytes) -> str:
     if start.startswith((b"<\0", b"\0<")):
         return "utf-16le" if start.startswith(b"<") else "utf-16be"
     declared = _DECLARED.match(start)
-    if declared and declared[1].lower().startswith((b"utf-16", b"utf16", b"ucs-2", b"unicode")):
-        return "utf-8"  # the file was converted without a change of its declaration
+    if declared and declared[1].lower().startswith((b"utf-16", b"utf16", b"ucs-2", b"unicode", b"utf8", b"utf_8")):
+        return "utf-8"  # the file was converted without a change of its declaration, or UTF-8 is misspelt
     return ""
 
 

@@ -7,13 +7,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 from xml.etree.ElementTree import Element
+from xml.sax.saxutils import escape
 
 from rnnsearch.formats.inline import Roles
-from rnnsearch.formats.parts import Codes, Slot
+from rnnsearch.formats.parts import Codes, Slot, in_place
 from rnnsearch.formats.xml import LocatedElement, Reader
 
 _CHUNK = 1 << 16
 _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*+>""")
+_SECTIONS = re.compile(r"<!\[CDATA\[((?:(?!\]\]>).)*)\]\]>", re.DOTALL)
+SECTION = re.compile(r"(\s*<!\[CDATA\[)((?:(?!\]\]>).)*)(\]\]>\s*)", re.DOTALL)
+"""A content that is a CDATA section: its beginning, its text, and its end."""
 
 
 class Placed(Element):
@@ -94,12 +98,38 @@ def end_tag(element: Placed, text: str) -> str:
     return f"</{name[1]}>"
 
 
-def text_slot(
-    place: int, element: Placed, text: str, role: Roles, lines: bool = True, unescape: Callable[[str], str] = str
-) -> Slot:
+def text_slot(place: int, element: Placed, text: str, role: Roles, lines: bool = True) -> Slot:
     """Return a slot at `place` for the translation of the content of an element."""
-    codes = Codes(text[element.inner : element.inner_stop])
-    return Slot(place, place, coded(element, text, role, codes, unescape), codes.restored, "xml", lines)
+    raw = text[element.inner : element.inner_stop]
+    if section := SECTION.fullmatch(raw):
+        before, content, after = section.groups()
+        codes = Codes(content)
+        return Slot(
+            place,
+            place,
+            codes.placeholders(content),
+            lambda new: before + within_section(codes.restored(new)) + after,
+            lines=lines,
+        )
+    codes = Codes(raw)
+    return Slot(place, place, coded(element, text, role, codes), codes.restored, "xml", lines)
+
+
+def content_in_place(element: Placed, text: str, role: Roles) -> Slot:
+    """Return the slot of the content of an element that is translated in place; a CDATA section remains one."""
+    raw = text[element.inner : element.inner_stop]
+    if section := SECTION.fullmatch(raw):
+        content = section[2]
+        codes = Codes(content)
+        start = element.inner + section.start(2)
+        return in_place(start, content, codes.placeholders(content), lambda new: within_section(codes.restored(new)))
+    codes = Codes(raw)
+    return in_place(element.inner, raw, coded(element, text, role, codes), codes.restored, "xml")
+
+
+def within_section(text: str) -> str:
+    """Return a text as a CDATA section has it."""
+    return text.replace("]]>", "]]]]><![CDATA[>")
 
 
 def coded(element: Placed, text: str, role: Roles, codes: Codes, unescape: Callable[[str], str] = str) -> str:
@@ -115,7 +145,7 @@ def _coded(
     place, number = span[0], 0
     while number < len(inside):
         child = inside[number]
-        parts.append(codes.placeholders(unescape(text[place : child.start])))
+        parts.append(codes.placeholders(unescape(codes.tags(_without_sections(text[place : child.start])))))
         kind, key = role(child)
         raw = text[child.start : child.stop]
         place, number = child.stop, number + 1
@@ -131,8 +161,13 @@ def _coded(
             place, number = last.stop, number + close + 1
         else:
             parts.append(codes.alone(raw))
-    parts.append(codes.placeholders(unescape(text[place : span[1]])))
+    parts.append(codes.placeholders(unescape(codes.tags(_without_sections(text[place : span[1]])))))
     return "".join(parts)
+
+
+def _without_sections(text: str) -> str:
+    """Return XML whose CDATA sections are text with references, which is the same for a parser."""
+    return _SECTIONS.sub(lambda section: escape(section[1]), text)
 
 
 def _closing(following: Sequence[Placed], key: str, role: Roles) -> int | None:

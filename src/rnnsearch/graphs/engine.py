@@ -17,12 +17,11 @@ from rnnsearch.graphs.encoder import encoder
 from rnnsearch.graphs.graph import Graph
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.step import step
-from rnnsearch.graphs.weights import Weights
+from rnnsearch.graphs.weights import Arrays, Weights
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-Arrays = dict[str, NDArray[Any]]
 
 POSITIONS = 8
 """Sources are padded to a multiple of this number of positions, because some products sum this many terms at a time."""

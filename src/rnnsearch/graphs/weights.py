@@ -17,6 +17,7 @@ from rnnsearch.untrusted import check_header
 from rnnsearch.weight_names import present_name
 
 Floats = NDArray[np.float32]
+Arrays = dict[str, NDArray[Any]]
 
 
 class Weights:

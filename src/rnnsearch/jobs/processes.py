@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:  # imported when the first process is started, which is rarely
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,6 +38,8 @@ class Process:
 
         The child ignores the signals `ignored`. `do` must be picklable on systems where processes are not forked.
         """
+        import multiprocessing
+
         context: Any = multiprocessing.get_context("fork" if FORKED else "spawn")
         self.connection, its = context.Pipe()
         others = [self.connection, *(other.connection for other in before)]
@@ -88,6 +91,8 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Itera
     if count == 1:
         yield from map(function, items)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(count) as pool:
         ahead: deque[Future[Result]] = deque()
         try:

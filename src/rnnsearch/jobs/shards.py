@@ -13,18 +13,20 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs.checkpoint import JobCheckpoint, Json
 from rnnsearch.jobs.processes import FORKED, Process, thread_share, use_threads
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 Row = TypeVar("Row")
@@ -121,6 +123,8 @@ class Workers(Generic[Row, Result]):
 
     def __enter__(self) -> Workers[Row, Result]:
         if self._jobs > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             do = partial(_answer, self._stage, thread_share(self._jobs))
             try:
                 for _ in range(self._jobs):

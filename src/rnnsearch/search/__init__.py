@@ -10,7 +10,7 @@ from rnnsearch.search.onnx import OnnxBackend
 from rnnsearch.search.pair_scoring import OnnxPairScorer, PairScorer, PairScores
 from rnnsearch.search.query import Query
 from rnnsearch.search.ranking import Ranking, best_first
-from rnnsearch.search.search import Search, beam_search, search_all
+from rnnsearch.search.search import Search, search_all
 from rnnsearch.search.terms import Term, Terms
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "Term",
     "Terms",
     "VocabularySelection",
-    "beam_search",
     "best_first",
     "next_words",
     "search_all",

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.encoder import encoder
-from rnnsearch.graphs.engine import POSITIONS, Arrays, Runnable, signed_products_are_exact
+from rnnsearch.graphs.engine import POSITIONS, Runnable, signed_products_are_exact
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.step import step, word_rows
-from rnnsearch.graphs.weights import Weights
+from rnnsearch.graphs.weights import Arrays, Weights
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
 NO_WORD = -1

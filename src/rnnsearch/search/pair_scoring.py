@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rnnsearch.config import ModelConfig
 from rnnsearch.data.batches import Batch
 from rnnsearch.graphs.alignment_layer import alignment_layer
-from rnnsearch.graphs.engine import POSITIONS, Arrays, Runnable
-from rnnsearch.graphs.weights import Weights
+from rnnsearch.graphs.engine import POSITIONS, Runnable
+from rnnsearch.graphs.weights import Arrays, Weights
 from rnnsearch.search.backend import Integers
 from rnnsearch.search.onnx import NO_WORD, OnnxBackend
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
@@ -37,29 +36,11 @@ FEW = 8
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
-def beam_search(
-    backend: Backend,
-    sentences: Sequence[Sequence[int]],
-    config: SearchConfig,
-    max_steps: int | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
-) -> list[list[Hypothesis]]:
-    """Return the translations of each sentence, best first; sentences are word ids without the end symbol.
+def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig) -> None:
+    """Search for the translations of all these sentences, and store them in the queries, best first.
 
-    With `prefixes`, the translations of each sentence begin with these words; the backend must then have no vocabulary
-    selection. After the prefix, a translation takes at most `max_steps` steps, including that of the end symbol; the default
-    is `maximum_length_ratio` × the length of the sentence with its end symbol. If no hypothesis of a sentence finishes, its
-    unfinished hypotheses are returned, with `finished` False.
-    """
-    queries = [
-        Query(words, config.beam, prefix) for words, prefix in zip(sentences, prefixes or [()] * len(sentences), strict=True)
-    ]
-    search_all(backend, queries, config, max_steps)
-    return [query.hypotheses for query in queries]
-
-
-def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
-    """Search for the translations of all these sentences, and store them in the queries; see `beam_search`.
+    After its prefix, a translation is at most `maximum_length_ratio` times as long as its sentence; both end symbols count.
+    If no hypothesis of a sentence finishes, its unfinished ones are stored, with `finished` False.
 
     The sentences are divided among as many threads as have at least `FEW` sentences, and each runs its own search.
     """
@@ -68,17 +49,19 @@ def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig,
     searches = max(1, min(threads(), len(queries) // FEW))
     parts = [ordered[first::searches] for first in range(searches)]
     if searches == 1:
-        _search_part(backend, config, max_steps, ordered)
+        _search_part(backend, config, ordered)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(searches) as pool:
-        list(pool.map(partial(_search_part, backend, config, max_steps), parts))
+        list(pool.map(partial(_search_part, backend, config), parts))
 
 
-def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, queries: Sequence[Query]) -> None:
+def _search_part(backend: Backend, config: SearchConfig, queries: Sequence[Query]) -> None:
     """Search for the translations of these sentences in a single search."""
     if not queries:
         return
-    search = Search(backend, replace(config, batch_sentences=min(len(queries), config.batch_sentences)), max_steps)
+    search = Search(backend, replace(config, batch_sentences=min(len(queries), config.batch_sentences)))
     search.add(queries)
     while search.busy:
         search.step()
@@ -87,12 +70,9 @@ def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, 
 class Search:
     """A search in Q slots, to which sentences can be added at any time."""
 
-    def __init__(self, backend: Backend, config: SearchConfig, max_steps: int | None = None) -> None:
-        """Create `batch_sentences` slots, of which as many are used as the backend has room for.
-
-        `max_steps` is that of `beam_search`.
-        """
-        self._backend, self._config, self._max_steps = backend, config, max_steps
+    def __init__(self, backend: Backend, config: SearchConfig) -> None:
+        """Create `batch_sentences` slots, of which as many are used as the backend has room for."""
+        self._backend, self._config = backend, config
         self._ranking = Ranking(config.length_normalization, config.coverage)
         self._constraints = Constraints(config, config.batch_sentences)
         self._repetition = Repetition() if config.forbid_repetition and not config.temperature else None
@@ -191,7 +171,7 @@ class Search:
         """Assign a slot to a sentence."""
         length = len(query.words) + 1
         random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
-        max_steps = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
+        max_steps = max(1, int(self._config.maximum_length_ratio * length))
         self._constraints.add(self._beams.begin(query, max_steps, random), length, query.prefix)
         if self._repetition is not None:
             self._repetition.add(query.words)

@@ -23,14 +23,12 @@ takes about forty bytes of memory per pair.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -39,22 +37,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write, check_outputs
+from rnnsearch.data.inputs import check_readable, check_repeatable
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import check_readable, check_repeatable, read_pairs, read_side
+from rnnsearch.data.read import read_side
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages
 from rnnsearch.jobs import JobCheckpoint, Shard, Stage, Workers, digest_of, numbered
+from rnnsearch.selection.general_corpus import BLOCK, SIDES, CorpusFiles, GeneralCorpus, Progress, Side
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.text import Vocabulary
 
 Method = Literal["axelrod", "moore-lewis", "random"]
-Side = Literal["source", "target"]
-Progress = Callable[[str, int, int | None], None]
-"""A function that is called with the stage, the number of pairs done so far, and the total number if it is known."""
-
-SIDES: tuple[Side, Side] = ("source", "target")
-_BLOCK = 4096
-"""The number of pairs of a block; it is so small that the arrays of a block fit into a processor's cache."""
 _MINIMUM_COUNT = 2
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -72,74 +65,6 @@ class Selection:
     target_words: int
     worst: float | None
     """The highest score of a selected pair; None if pairs were drawn at random."""
-
-
-@dataclass(frozen=True)
-class GeneralCorpus(ABC):
-    """The general corpus to select from; subclasses read its pairs."""
-
-    words: Mapping[Side, Ids]
-    """The number of words on each side of each pair."""
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.words["source"])
-
-    @property
-    def whole(self) -> NDArray[np.bool_]:
-        """For each pair, whether both sides have words."""
-        return (self.words["source"] > 0) & (self.words["target"] > 0)
-
-    @abstractmethod
-    def some(
-        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
-    ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """Yield the numbers and the lines of the pairs for which `mask` is true, in order, at most `block` at a time."""
-
-
-@dataclass(frozen=True)
-class CorpusFiles(GeneralCorpus):
-    """A general corpus in files of parallel text."""
-
-    sources: Sequence[Path]
-    targets: Sequence[Path]
-    languages: Languages
-    """The languages to read from files that have several."""
-    digest: str
-    """A hash of all lines."""
-
-    @classmethod
-    def measure(
-        cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress, languages: Languages = (None, None)
-    ) -> CorpusFiles:
-        """Read the files once to count and hash their words. Raises RnnsearchError if a file can be read only once."""
-        check_repeatable(*sources, *targets)
-        lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
-        for done, pair in enumerate(read_pairs(sources, targets, languages)):
-            if done % _BLOCK == 0:
-                progress("counting", done, None)
-            for side, line in zip(lengths, pair, strict=True):
-                side.append(len(line.split()))
-                digest.update(f"{line}\n".encode())
-        words = (np.array(side, dtype=np.int32) for side in lengths)
-        return cls(dict(zip(SIDES, words, strict=True)), sources, targets, languages, digest.hexdigest())
-
-    def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
-        """Yield the lines of both sides, `block` pairs at a time, with the number of the first of these pairs."""
-        pairs = read_pairs(self.sources, self.targets, self.languages)
-        for start in range(0, len(self), block):
-            progress(stage, start, len(self))
-            chunk = list(islice(pairs, block))
-            yield start, {"source": [pair[0] for pair in chunk], "target": [pair[1] for pair in chunk]}
-        progress(stage, len(self), len(self))
-
-    def some(
-        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
-    ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """See `GeneralCorpus`; this reads the whole corpus."""
-        for start, lines in self.blocks("sampling", progress, block):
-            chosen = np.flatnonzero(mask[start : start + block])
-            yield start + chosen, {side: [lines[side][i] for i in chosen] for side in SIDES}
 
 
 def select(
@@ -195,12 +120,12 @@ def select(
                 "languages": list(languages),
             }
             finished = stack.enter_context(JobCheckpoint(output[0], run))
-            values = cross_entropy_differences(corpus, domain_files, seed, report, _BLOCK, jobs, finished, languages)
+            values = cross_entropy_differences(corpus, domain_files, seed, report, BLOCK, jobs, finished, languages)
             if scores is not None:
                 with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
                     file.writelines(f"{value:.6f}\n" for value in values)
         kept = best(corpus, values, pairs=pairs, words=words)
-        _write(corpus, kept, output, report)
+        corpus.write(kept, output, report)
     return Selection(
         read=len(corpus),
         kept=int(kept.sum()),
@@ -215,7 +140,7 @@ def cross_entropy_differences(
     in_domain: Mapping[Side, Path],
     seed: int,
     progress: Progress,
-    block: int = _BLOCK,
+    block: int = BLOCK,
     jobs: int = 1,
     finished: JobCheckpoint | None = None,
     languages: Languages = (None, None),
@@ -240,7 +165,7 @@ def learn(
     in_domain: Mapping[Side, Path],
     seed: int,
     progress: Progress,
-    block: int = _BLOCK,
+    block: int = BLOCK,
     languages: Languages = (None, None),
 ) -> Scoring:
     """Train the language models of the in-domain text and of both samples of the general corpus, for each side.
@@ -295,9 +220,6 @@ def _check_count(requested: int, available: int, unit: str) -> None:
         raise RnnsearchError(f"{requested:,} {unit} cannot be selected: there are {available:,}; ask for that many at most")
 
 
-# Models ---------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _InDomain:
     """A language model of in-domain text, its vocabulary, and the number of words of the text."""
@@ -348,7 +270,7 @@ def model_vocabulary(lines: Iterable[str]) -> Vocabulary:
     return Vocabulary.from_counts(counts, len(counts), _MINIMUM_COUNT)
 
 
-def encoded_blocks(lines: Iterable[str], vocabulary: Vocabulary, block: int = _BLOCK) -> Iterator[Sentences]:
+def encoded_blocks(lines: Iterable[str], vocabulary: Vocabulary, block: int = BLOCK) -> Iterator[Sentences]:
     """Yield the ids of the words of these lines, `block` lines at a time."""
     lines = iter(lines)
     while chunk := list(islice(lines, block)):
@@ -411,19 +333,6 @@ def _general_models(
         first, second = (LanguageModel.train(text, len(model.vocabulary)) for text in texts.pop(side))
         models[side] = first, second
     return models
-
-
-# Files ----------------------------------------------------------------------------------------------------------------
-
-
-def _write(corpus: CorpusFiles, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
-    """Write the lines of the selected pairs to the two files of `output`, atomically."""
-    with ExitStack() as stack:
-        files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
-        for start, lines in corpus.blocks("writing", progress, _BLOCK):
-            chosen = np.flatnonzero(kept[start : start + _BLOCK])
-            for side, file in zip(SIDES, files, strict=True):
-                file.writelines(lines[side][number].encode() + b"\n" for number in chosen)
 
 
 def _domain_files(method: Method, side: Side | None, in_domain: Mapping[Side, Path]) -> dict[Side, Path]:

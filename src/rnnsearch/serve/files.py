@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from rnnsearch.errors import shown
 from rnnsearch.formats.opening import SAMPLE
-from rnnsearch.formats.registry import ENDINGS, document_format_of, document_of
+from rnnsearch.formats.recognition import ENDINGS, document_format_of
+from rnnsearch.formats.registry import document_of
 from rnnsearch.formats.text_files import decoded
 from rnnsearch.formats.units import Head
 from rnnsearch.serve.answers import as_json

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
-import regex
+from rnnsearch.text.expressions import Expression
 
 Side = Literal["source", "target"]
 Part = tuple[str, str]
@@ -41,7 +41,7 @@ _MOST_MARKS = 64
 """A letter with more code points than this is not normalised, because sorting its marks takes quadratic time."""
 # White space is a cluster without accents, because it belongs to no word. With \X alone, a long sequence of flags would take
 # quadratic time, because each flag is matched from the beginning of the sequence.
-_CLUSTER = regex.compile(r"\s|\p{RI}{2}(?=\p{RI})|\X")
+_CLUSTER = Expression(r"\s|\p{RI}{2}(?=\p{RI})|\X")
 
 
 class _PlainLetters(dict[int, str]):
@@ -76,7 +76,7 @@ def plain(text: str) -> str:
     return text if _is_plain(text) else "".join(form for _, form in parts(text))
 
 
-_SINGLE_QUOTES = regex.compile(
+_SINGLE_QUOTES = Expression(
     r"(?<![\w'’‘])(?|(‘)|(')(?!(?i:tis|twas|em|cause|til|bout|cos)\b))(?=\w[^'‘’\n]{2})"
     r"((?:[^'‘’\"“”«»\n]|(?<=\p{L})['’](?=\p{L}))+)(?<=[^\s])['’](?!\w)"
 )

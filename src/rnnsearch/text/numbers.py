@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import regex
 
+from rnnsearch.text.expressions import Expression
+
 
 class Number(NamedTuple):
     """A number in a text."""
@@ -24,16 +26,16 @@ class Number(NamedTuple):
 
 
 _GROUP = r"[., \u00a0\u202f\u2009'’]"
-_FIGURES = regex.compile(
+_FIGURES = Expression(
     rf"(?<number>(?<![0-9])[0-9]{{1,3}}(?:{_GROUP}[0-9]{{3}})+(?![0-9])(?:[.,][0-9]+)?|[0-9]+(?:[.,][0-9]+)?)"
     r"(?<hour>(?=(?:[:.][0-5][0-9])?\s?(?<half>[ap])\.?\s?m\b)|(?=\s?h\b|\s?h[0-9]|:\s?[0-5][0-9]))?",
     regex.IGNORECASE,
 )
-_FULL_HOUR = regex.compile(r"[0-9](?::\s?|\s?h\s?)$", regex.IGNORECASE)
-_TIME_WITH_STOP = regex.compile(r"(?<![0-9.,])([01]?[0-9]|2[0-3])\.([0-5][0-9])(?![0-9])")
-_ROMAN = regex.compile(r"(?<!\w)(?=[IVXLC])(C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:er|re|e|ème)?(?!\w)")
+_FULL_HOUR = Expression(r"[0-9](?::\s?|\s?h\s?)$", regex.IGNORECASE)
+_TIME_WITH_STOP = Expression(r"(?<![0-9.,])([01]?[0-9]|2[0-3])\.([0-5][0-9])(?![0-9])")
+_ROMAN = Expression(r"(?<!\w)(?=[IVXLC])(C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:er|re|e|ème)?(?!\w)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_WORD = regex.compile(r"\p{L}+")
+_WORD = Expression(r"\p{L}+")
 
 
 class _Words(NamedTuple):
@@ -134,7 +136,7 @@ def missing_numbers(source: str, target: str, source_language: str, target_langu
 
 
 def _in_figures(text: str) -> Iterator[Number]:
-    for match in _FIGURES.finditer(text):
+    for match in _FIGURES.finditer(text) if any(map(str.isdecimal, text)) else ():
         readings = set(_readings(match["number"]))
         if match["hour"] is not None:
             hour = int(regex.match("[0-9]+", match["number"])[0])

@@ -17,8 +17,9 @@ from typing import Literal
 
 import regex
 
+from rnnsearch.text.expressions import Expression
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.quantities import Quantity, find_quantities
+from rnnsearch.text.quantities import OWN_NOTATION, Quantity, find_quantities
 
 Kind = Literal["verbatim", "quantity"]
 
@@ -91,14 +92,14 @@ _PATTERNS = (
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
     r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
 )
-_PATTERN = regex.compile("|".join(_PATTERNS))
-_TRIGGER = regex.compile(
+_PATTERN = Expression("|".join(_PATTERNS))
+_TRIGGER = Expression(
     rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
     r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
-_CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
-_ORDINAL = regex.compile(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
+_CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
+_ORDINAL = Expression(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
     for start, stop, quantity in find_quantities(line, language):
         overlapping = [one for one in protected if one.start < stop and start < one.stop]
         within = all(start <= one.start and one.stop <= stop for one in overlapping)
-        if within and (quantity.unit == "time" or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
+        if within and (quantity.unit in OWN_NOTATION or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
             protected = [one for one in protected if one not in overlapping]
         elif overlapping:
             continue
@@ -193,7 +194,7 @@ def _of_word(letter: str) -> bool:
 
 _MARKERS = "ꝏᚠꙮঅ"
 """Rare letters: the tokeniser sees each span as a word that consists of one of them."""
-_SPACES = regex.compile(r"\s")
+_SPACES = Expression(r"\s")
 
 
 def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], list[str]]) -> list[str]:
@@ -242,22 +243,24 @@ def protected_word(word: str, language: str) -> Protected | None:
     return spans[0] if len(spans) == 1 and spans[0].text == text else None
 
 
-def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
-    """Return those words of `cut_around` that only these spans reveal to be spans, with the text of each.
+def further_words(spans: Sequence[Protected], language: str) -> dict[str, Protected]:
+    """Return those words of `cut_around` that only these spans reveal to be spans, with the span of each.
 
-    Such spans are protected by the user, contain characters that the vocabulary lacks, or contain white space other than
-    spaces.
+    Such spans are protected by the user, contain what the model does not know or white space other than spaces, or are a
+    quantity only after the words before it, such as « à 9h ».
     """
-    words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
+    words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span for span in spans}
     known = {word: protected_word(word, language) for word in words}
-    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text}
+    return {
+        word: span
+        for word, span in words.items()
+        if (one := known[word]) is None or one.quantity != span.quantity or (one.text != span.text and span.quantity is None)
+    }
 
 
-def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:
+def span_of(word: str, language: str, further: Mapping[str, Protected]) -> Protected | None:
     """Return a word of a sentence as a span, if it is one or among the `further` words; None for an ordinary word."""
-    if word in further:
-        return Protected(0, len(further[word]), further[word])
-    return protected_word(word, language)
+    return further.get(word) or protected_word(word, language)
 
 
 def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, int]]:
@@ -276,7 +279,7 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
     return spans
 
 
-_ABBREVIATION = regex.compile(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’.&-])")
+_ABBREVIATION = Expression(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’&-]|\.\w)")
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
@@ -294,7 +297,7 @@ def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tup
     ]
 
 
-def with_enough_symbols(words: list[str], language: str, further: Mapping[str, str]) -> Iterator[list[str]]:
+def with_enough_symbols(words: list[str], language: str, further: Mapping[str, Protected]) -> Iterator[list[str]]:
     """Split the words into parts with at most `MOST` spans of a kind each; there is nearly always only one part."""
     first, counts = 0, dict.fromkeys(SYMBOLS, 0)
     for place, word in enumerate(words):
@@ -308,7 +311,7 @@ def with_enough_symbols(words: list[str], language: str, further: Mapping[str, s
 
 
 def as_symbols(
-    words: Sequence[str], language: str, further: Mapping[str, str] = MappingProxyType({})
+    words: Sequence[str], language: str, further: Mapping[str, Protected] = MappingProxyType({})
 ) -> tuple[list[str], dict[str, int]]:
     """Return the words of a source with spans replaced by symbols, and for each symbol the number of its word.
 

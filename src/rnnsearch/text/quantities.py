@@ -8,9 +8,10 @@ currency, a percent sign or a unit, because languages often write it as a word.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import regex
 
@@ -46,8 +47,13 @@ _CODES = (
 """Codes of currencies (ISO 4217) that are no words; they stay as they are, and stand after the number."""
 _UNITS = (
     r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
+    r"|fl oz|oz|lbs?|ft"
 )
 _GAP = r"[ \u00a0\u202f\u2009]"
+_SPOONS = {"tbsp": "c. à s.", "tsp": "c. à c."}
+"""The spoons of recipes as English abbreviates them, and what French writes for them."""
+OWN_NOTATION = frozenset(["time", *_SPOONS])
+"""Units whose quantities contain fractions and ranges, which are verbatim spans elsewhere."""
 _POWERS = {"million": 6, "billion": 9, "trillion": 12}
 _ENGLISH_POWERS = {**{name: name for name in _POWERS}, "bn": "billion", "m": "million", "M": "million"}
 _FRENCH_POWERS = {"million": "million", "milliard": "billion", "billion": "trillion", "M": "million", "Md": "billion"}
@@ -74,16 +80,17 @@ class Quantity:
     """Whether its thousands were separated."""
     currency: str = ""
     unit: str = ""
-    """A unit, `%`, or `time` for a time of the day; of a price, `million`, `billion` (10⁹) or `trillion`, if it has one."""
+    """A unit, `%`, `tbsp`, `tsp`, or `time` for a time of the day or a range of two, `9:00-17:30`; of a price, `million`,
+    `billion` (10⁹) or `trillion`, if it has one."""
 
     def written(self, language: str) -> str:
         """Return the quantity in the notation of this language, or as it was read if that notation is unknown."""
         notation = _NOTATIONS.get(language, _ENGLISH)
         if self.unit == "time":
-            hours, _, minutes = self.number.partition(":")
-            if language != "fr":
-                return self.number
-            return f"{hours}\N{NO-BREAK SPACE}h" + (f"\N{NO-BREAK SPACE}{minutes}" if minutes != "00" else "")
+            return "-".join(map(_french_time, self.number.split("-"))) if language == "fr" else self.number
+        if self.unit in _SPOONS:
+            name = _SPOONS[self.unit] if language == "fr" else self.unit
+            return f"{self.number.replace('.', notation.decimal)} {name}".replace(" ", "\N{NO-BREAK SPACE}")
         if self.currency and self.unit:
             return self._written_with_power(language)
         sign = "-" if self.number.startswith("-") else ""
@@ -120,6 +127,11 @@ class Quantity:
         return f"{number}\N{NO-BREAK SPACE}{power}{plural}\N{NO-BREAK SPACE}{of}{currency}"
 
 
+def _french_time(time: str) -> str:
+    hours, _, minutes = time.partition(":")
+    return f"{hours}\N{NO-BREAK SPACE}h" + (f"\N{NO-BREAK SPACE}{minutes}" if minutes != "00" else "")
+
+
 class QuantitySpan(NamedTuple):
     """A quantity in a line."""
 
@@ -130,7 +142,9 @@ class QuantitySpan(NamedTuple):
 
 def find_quantities(line: str, language: str) -> list[QuantitySpan]:
     """Return the quantities of a line of this language, in order; a part of a longer word or code is not a quantity."""
-    quantities = []
+    quantities: list[QuantitySpan] = []
+    if not any(map(str.isdecimal, line)):  # as of most lines, for which the long pattern need not be compiled
+        return quantities
     notation = _NOTATIONS.get(language, _ENGLISH)
     for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):
         quantity = _quantity(match, notation)
@@ -158,19 +172,39 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
         rf"{hour}(?:(?::|{_GAP}?h{_GAP}?){minutes}|{_FULL_HOUR})" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
     )
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
+    ranges_and_spoons = {"en": _ENGLISH_RANGE + _ENGLISH_SPOONS, "fr": _FRENCH_RANGE + _FRENCH_SPOONS}.get(words_of, "")
     return regex.compile(
-        rf"(?<![\w.,:/+{_SIGNS}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?<![\w.,:/+{_SIGNS}-])(?:{ranges_and_spoons}{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
         rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 
 _FULL_HOUR = (
     rf"(?<=(?:^|[^\p{{L}}])(?i:à|a|vers|dès|avant|après|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|demain|soir){_GAP}\d\d?)"
-    rf"{_GAP}h(?!\w)(?!{_GAP}par)"
-    rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}h(?={_GAP}à{_GAP}\d\d?{_GAP}h(?!\w))"
+    rf"{_GAP}?h(?!\w)(?!{_GAP}(?:par\b|de\b(?!{_GAP}l)|d['’]))"
+    rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}?h(?={_GAP}à{_GAP}\d\d?{_GAP}?h(?!\w))"
     rf"|(?<=^\d\d?){_GAP}h$"
 )
 """The sign of a full hour in French, where the words before it show that it is a time of the day and not a duration."""
+
+_AMOUNT = rf"(?<amount>(?:\d+{_GAP}?)?[¼½¾⅓⅔⅛]|(?:\d+{_GAP})?\d+/\d+|\d+[-–]\d+|\d+(?:[.,]\d+)?){_GAP}?"
+_UNLESS_LAST = r"\.(?:(?![^\w?!,;:…]*$)|"
+"""The full stop of an abbreviation; the last one of a sentence belongs to the sentence, but not if there is nothing else."""
+_STOP_OF_TIME = rf"(?:{_UNLESS_LAST}(?<=^(?:[\d:AaPpMm.–—-]|{_GAP})+)))?"
+_STOP_OF_SPOONS = rf"(?:{_UNLESS_LAST}(?<=^(?:[\p{{N}}/.,–-]|{_GAP})+(?:\p{{L}}+\.?{_GAP}?){{1,3}})))?"
+_ENGLISH_SPOONS = rf"{_AMOUNT}(?:(?<tbsp>[Tt]bsps?|tbs)|(?<tsp>[Tt]sps?))(?!\w){_STOP_OF_SPOONS}|"
+_FRENCH_SPOONS = (
+    rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w)"
+    rf"{_STOP_OF_SPOONS}|"
+)
+_FRENCH_RANGE = (
+    rf"(?<from>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<from_minutes>[0-5]\d))?{_GAP}?[-–—]{_GAP}?"
+    rf"(?<to>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<to_minutes>[0-5]\d))?(?!\w)|"
+)
+_ENGLISH_RANGE = (
+    rf"(?<from>0?[1-9]|1[0-2])(?::(?<from_minutes>[0-5]\d))?(?:{_GAP}?(?<from_half>[AaPp])\.?[Mm]\.?)?{_GAP}?[-–—]{_GAP}?"
+    rf"(?<to>0?[1-9]|1[0-2])(?::(?<to_minutes>[0-5]\d))?{_GAP}?(?<to_half>[AaPp])\.?[Mm](?!\w){_STOP_OF_TIME}|"
+)
 
 
 def _english_power() -> str:
@@ -203,8 +237,14 @@ def _currency(written: str) -> str:
 
 
 def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
+    named = match.groupdict()
+    if named.get("amount"):
+        amount = regex.sub(_GAP, " ", match["amount"].replace(",", ".").replace("–", "-"))
+        return Quantity(amount, unit="tbsp" if match["tbsp"] else "tsp")
+    if named.get("from"):
+        return Quantity(f"{_time_of(named, 'from')}-{_time_of(named, 'to')}", unit="time")
     if match["hours"]:
-        hours, half = int(match["hours"]), match.groupdict().get("half")
+        hours, half = int(match["hours"]), named.get("half")
         if half and 1 <= hours <= 12:
             hours = hours % 12 + (12 if half in "Pp" else 0)
         return Quantity(f"{hours}:{match['minutes'] or '00'}", unit="time")
@@ -214,8 +254,8 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     digits = "".join(parts)
     currency = _currency(match["before"] or match["after"] or "")
     unit = match["unit"] or ""
-    if power := match.groupdict().get("power"):
-        money = match.groupdict().get("money")
+    if power := named.get("power"):
+        money = named.get("money")
         unit = _FRENCH_POWERS[power.rstrip("s")] if money else _ENGLISH_POWERS[power]
         currency = _currency(money) if money else currency
         if currency not in _FRENCH_CURRENCIES:
@@ -229,3 +269,14 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
         return None
     sign = "-" if match["sign"] else ""
     return Quantity(sign + digits + ("." + decimals if decimals else ""), grouped, currency, unit)
+
+
+def _time_of(named: Mapping[str, str | None], end: Literal["from", "to"]) -> str:
+    """Return a time of a range, such as `9:00`; that of `9-5pm` is in the morning, and that of `2-5pm` is not."""
+    hours, half = int(named[end] or 0), named.get(f"{end}_half")
+    if half is None and (last := named.get("to_half")):
+        same = hours % 12 < int(named["to"] or 0) % 12
+        half = last if same else {"a": "p", "p": "a"}[last.lower()]
+    if half:
+        hours = hours % 12 + (12 if half in "Pp" else 0)
+    return f"{hours}:{named[f'{end}_minutes'] or '00'}"

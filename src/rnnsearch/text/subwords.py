@@ -38,13 +38,9 @@ class Subwords:
 
         Raises RnnsearchError if `model` is not a complete sentencepiece model.
         """
-        from sentencepiece import SentencePieceProcessor
-
         self.model = model
         try:
-            self._processor: Any = SentencePieceProcessor(model_proto=model)
-            if not model or not self._processor.get_piece_size():
-                raise RuntimeError
+            self._processor = _processor(model)
         except RuntimeError:
             raise RnnsearchError(f"{os.fspath(place)}: not a whole sentencepiece model") from None
         self._kind = kind
@@ -141,6 +137,20 @@ class Subwords:
             return (BEGIN + word,)
         subwords: list[str] = self._processor.encode(_plain(word), out_type=str)
         return tuple(subwords) if subwords else (BEGIN + word,)
+
+
+@functools.lru_cache(maxsize=8)
+def _processor(model: bytes) -> Any:
+    """Return the processor of a sentencepiece model, which both sides share if their subwords are the same.
+
+    Raises RuntimeError if it is not a complete model.
+    """
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_proto=model)
+    if not model or not processor.get_piece_size():
+        raise RuntimeError
+    return processor
 
 
 def join(subwords: Iterable[str]) -> tuple[list[str], list[int]]:

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import regex
-
 from rnnsearch.config import DataConfig
+from rnnsearch.text.expressions import Expression
 from rnnsearch.text.tokenize import Tokenizer
 
 Normalization = Literal["none", "NFC", "NFD", "NFKC", "NFKD"]
@@ -27,7 +26,7 @@ FEATURES = "\t"
 """The separator of a source line and its features: each column after the first holds features such as `V;PST`, not text."""
 
 # With \X alone, a long sequence of flags takes quadratic time, because each flag is matched from its beginning.
-_CLUSTER = regex.compile(r"\p{RI}{2}(?=\p{RI})|\X")
+_CLUSTER = Expression(r"\p{RI}{2}(?=\p{RI})|\X")
 
 
 class Units(Protocol):

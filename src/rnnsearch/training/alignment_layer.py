@@ -17,8 +17,8 @@ from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model import AlignmentLayer
-from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
+from rnnsearch.system import System
 
 _BATCH_SIZE = 32
 _EPOCHS, _UPDATES = 40, 2000

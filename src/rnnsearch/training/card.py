@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 
 
 def model_card(system: System, record: dict[str, Any]) -> str:

@@ -14,7 +14,8 @@ from rnnsearch.config import Config
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_members
 from rnnsearch.terminal import Terminal
-from rnnsearch.training.session import TEXT_FOLDER, Paths, development_set, train
+from rnnsearch.training.run_folder import TEXT_FOLDER
+from rnnsearch.training.session import Paths, development_set, train
 from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.training.validation import validate
 from rnnsearch.translation.translator import Translator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,45 +15,31 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from rnnsearch.alignment import learned_links
-from rnnsearch.atomic import acquire_lock, write_json, write_text
+from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import Config, DataConfig, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
-from rnnsearch.data.prepare import prepare, with_languages, without_regions
+from rnnsearch.data.inputs import check_readable
+from rnnsearch.data.prepare import with_languages
 from rnnsearch.data.prepared import PreparedData, open_prepared, prepared_info
-from rnnsearch.data.read import check_readable, read_pairs
+from rnnsearch.data.read import read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_files import CONFIG, WEIGHTS, read_model_config
-from rnnsearch.model_folder import (
-    TRAINING_COPIES,
-    System,
-    check_memory,
-    check_name,
-    check_single,
-    load_system,
-    new_system,
-    save_settings,
-)
+from rnnsearch.model_folder import check_single, load_system
+from rnnsearch.system import TRAINING_COPIES, System, check_memory, new_system
 from rnnsearch.terminal import Terminal
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.processes import Processes, joined
+from rnnsearch.training.run_folder import begin, check_output, locked, prepared_text, resumed_settings
 from rnnsearch.training.tensor_files import load_weights
-from rnnsearch.training.trainer import CHECKPOINT, Listener, Silent, Trainer
+from rnnsearch.training.trainer import Listener, Silent, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
 from rnnsearch.translation.request import patterns_of
 from rnnsearch.translation.translator import Translator
-from rnnsearch.untrusted import read_record
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One file, or several that are read one after another."""
-TEXT = CHECKPOINT.with_name("text.json")
-"""A copy of the `prepare.json` of the text that the run was started on."""
-TEXT_FOLDER = "data"
-"""The subfolder in which the text of a run is prepared, if the run is started on raw text."""
-LOCK = CHECKPOINT.with_name("lock")
-"""The lock file of the process that trains in the folder."""
 
 
 class Interrupted(Exception):
@@ -104,10 +89,10 @@ def train(
         hold_out = 0
     reading = _reading(config.data, text[:2], data, start)
     development = read_development_set(*valid, reading) if any(valid) else None
-    with joined() as processes, _locked(folder) if processes.first else contextlib.nullcontext():
+    with joined() as processes, locked(folder) if processes.first else contextlib.nullcontext():
         console = console if processes.first else Console(quiet=True)
         may_resume = resume or processes.restarted
-        resuming = processes.first_does(lambda: _check_output(folder, may_resume, console))
+        resuming = processes.first_does(lambda: check_output(folder, may_resume, console))
         initial = None
         if start is not None:
             check_single(start)
@@ -115,10 +100,12 @@ def train(
         if initial is not None:
             config = replace(config, data=initial.config.data, model=initial.config.model)
         if resuming:
-            config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
+            config = resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
         patterns_of(config.search, config.data.protects)  # a validation would refuse them after the first updates
         check_memory(config.model, 2, 2, TRAINING_COPIES)  # a lower bound: the sizes of the vocabularies are not known yet
-        prepared = _from_first(processes, lambda: _data(folder, config, text, hold_out, data, resuming, initial, console))
+        prepared = _from_first(
+            processes, lambda: prepared_text(folder, config, text, hold_out, data, resuming, initial, console)
+        )
         if development is None:
             if not prepared.held_out:
                 raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")
@@ -136,7 +123,7 @@ def train(
             trainer.resume()
         with contextlib.ExitStack() as stack:
             stack.enter_context(_stopping(trainer, console))
-            processes.first_does(lambda: _begin(folder, system, None if resuming else prepared))
+            processes.first_does(lambda: begin(folder, system, None if resuming else prepared))
             if not resuming:
                 trainer.save()  # from now on the folder holds a run
             listener: Listener = Silent()
@@ -164,13 +151,6 @@ def development_set(valid_source: Paths, valid_target: Paths, data: str | os.Pat
     if any(valid):
         return read_development_set(*valid, from_dict({"data": prepared.info["data"]}).data)
     return _held_out(prepared)
-
-
-def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
-    """Write the settings of a run and, for a new run on `prepared` text, a copy of its `prepare.json`."""
-    save_settings(folder, system)
-    if prepared is not None:
-        write_json(folder / TEXT, prepared.info)
 
 
 def _held_out(prepared: PreparedData) -> DevelopmentSet:
@@ -250,70 +230,6 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
     }
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Return a context in which this process has locked the folder. Raises RnnsearchError if another one trains in it.
-
-    The system releases the lock of a killed process.
-    """
-    check_name(folder)
-    new, new_text = not folder.exists(), not (folder / TEXT_FOLDER).exists()
-    try:
-        lock = acquire_lock(folder / LOCK)
-    except TimeoutError:
-        raise RnnsearchError(
-            f"{folder}: another training is at work there; wait for it or stop it, or give another --output"
-        ) from None
-    except OSError as error:
-        raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
-    try:
-        yield
-    finally:
-        if not (folder / CHECKPOINT).exists():  # no run was started, so everything that was created is deleted again
-            with contextlib.suppress(OSError):
-                (folder / LOCK).unlink()
-                (folder / LOCK).parent.rmdir()
-                if new_text:
-                    shutil.rmtree(folder / TEXT_FOLDER, ignore_errors=True)
-                if new:
-                    folder.rmdir()
-        lock.release()
-
-
-def _check_output(folder: Path, resume: bool, console: Console) -> bool:
-    """Return whether there is a run to resume. Raises RnnsearchError if neither a new nor a resumed run is possible."""
-    if (folder / CHECKPOINT).exists():
-        if not resume:
-            raise RnnsearchError(
-                f"{folder}: a training run is there already; --resume goes on with it, or give another --output"
-            )
-        return True
-    if (folder / WEIGHTS).exists():
-        raise RnnsearchError(
-            f"{folder}: a trained model is there already, without a checkpoint to resume from; give another --output "
-            "(and --from, to train this model further)"
-        )
-    if resume:
-        console.print(f"{folder}: no checkpoint to resume from, so this is a new run", markup=False, soft_wrap=True)
-    return False
-
-
-def _resumed_settings(saved: Config, requested: Config, folder: Path, compare_data: bool) -> Config:
-    """Return the settings of a resumed run: `data.*` and `model.*` may not change, `training.*` and `search.*` may."""
-    before, now = to_dict(saved), to_dict(replace(requested, data=without_regions(requested.data)))
-    if not compare_data:
-        now["data"] = before["data"]
-    for section in ("model", "data"):
-        for key, value in before[section].items():
-            # The saved languages are those that `auto` was resolved to.
-            if now[section][key] not in (value, "auto"):
-                raise RnnsearchError(
-                    f"{folder}: the run to resume has {section}.{key} = {value!r}, not {now[section][key]!r}; "
-                    "give the settings it was started with, or another --output"
-                )
-    return from_dict({**now, "data": before["data"]})
-
-
 def _from_first(processes: Processes, work: Callable[[], PreparedData]) -> PreparedData:
     """Return the prepared text that `work` opens or prepares in the first process; the others open it afterwards."""
     opened: list[PreparedData] = []
@@ -324,64 +240,6 @@ def _from_first(processes: Processes, work: Callable[[], PreparedData]) -> Prepa
 
     folder = processes.first_does(first)
     return opened[0] if opened else open_prepared(Path(folder))
-
-
-def _data(
-    folder: Path,
-    config: Config,
-    text: tuple[list[Path], list[Path], list[Path]],
-    hold_out: int | None,
-    data: str | os.PathLike[str] | None,
-    resuming: bool,
-    initial: System | None,
-    console: Console,
-) -> PreparedData:
-    """Return the prepared text: the folder `data`, that of the run to resume, or the raw text, which is prepared now.
-
-    `initial` is the model to start from, if any, whose vocabularies are used.
-    """
-    vocabularies = None if initial is None else initial.vocabularies
-    if data is not None:
-        prepared = open_prepared(Path(data))
-        if vocabularies and vocabularies.differing_side(prepared.vocabularies):
-            raise RnnsearchError(
-                f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
-                "`prepare --vocabulary-of MODEL`, or give raw text"
-            )
-        if resuming and (folder / TEXT).exists() and not prepared.has_info(read_record(folder / TEXT)):
-            raise RnnsearchError(
-                f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
-            )
-        return prepared
-    source_paths, target_paths, link_paths = text
-    if resuming:
-        prepared = open_prepared(folder / TEXT_FOLDER)
-        if source_paths and not prepared.is_of(source_paths, target_paths, link_paths):
-            names = ", ".join(path.name for path in source_paths + target_paths + link_paths)
-            raise RnnsearchError(
-                f"{folder}: the run to resume was not started on {names}, or they have changed since; give the files it "
-                "was started on, or another --output"
-            )
-        if hold_out is not None and prepared.held_out != hold_out:
-            raise RnnsearchError(
-                f"{folder}: the run to resume was started with {prepared.held_out:,} pairs held out, not {hold_out:,}; give "
-                f"{f'--hold-out {prepared.held_out}' if prepared.held_out else 'no --hold-out'}, or another --output"
-            )
-        return prepared
-    if not source_paths:
-        raise RnnsearchError("nothing to train on: give --source and --target, or --data")
-    with console.status("preparing the text") as status:
-        return prepare(
-            source_paths,
-            target_paths,
-            folder / TEXT_FOLDER,
-            config.data,
-            links=link_paths,
-            hold_out=hold_out,
-            vocabularies=vocabularies,
-            aligner=learned_links,
-            progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
-        )
 
 
 def _with_data_settings(config: Config, prepared: PreparedData) -> Config:

@@ -10,12 +10,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from rnnsearch import model_folder
+from rnnsearch import weight_files
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import with_weights
-from rnnsearch.model_folder import System, check_name, model_shapes, read_weights
+from rnnsearch.system import System, model_shapes
 from rnnsearch.untrusted import check_header
+from rnnsearch.weight_files import check_name, read_weights
 from rnnsearch.weight_names import present_name
 
 
@@ -31,7 +32,7 @@ def checksum(tensors: Mapping[str, Tensor], *texts: str) -> str:
     arrays = {
         name: tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy() for name, tensor in tensors.items()
     }
-    return model_folder.checksum(arrays, *texts)
+    return weight_files.checksum(arrays, *texts)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

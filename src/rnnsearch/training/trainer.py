@@ -18,8 +18,9 @@ from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import System, save_weights
+from rnnsearch.model_folder import save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
+from rnnsearch.system import System
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import cost_divisor, training_cost

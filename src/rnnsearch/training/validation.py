@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rnnsearch.evaluation.bleu import bleu
 from rnnsearch.evaluation.error_rates import error_counts
-from rnnsearch.model_folder import System
 from rnnsearch.search.plain import PlainPairScorer
+from rnnsearch.system import System
 from rnnsearch.translation.scoring import score_pairs
 from rnnsearch.translation.translator import Translator
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rnnsearch.data.read import check_readable, read_lines
+from rnnsearch.data.inputs import check_readable
+from rnnsearch.data.lines import read_lines
 from rnnsearch.jobs import cut, job
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.translation.formats import FORMATS, Format

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.normalization import plain
 
@@ -66,6 +67,14 @@ class Glossary:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word for source in self._folded for word in source if any(map(str.isalpha, word)))
+
+    def has_word_of(self, text: str) -> bool:
+        """Return whether a source term has one of the words of this text."""
+        return bool(self.entries) and not self._words.isdisjoint(_folded(text.split()))
 
     def matches(self, words: Sequence[str]) -> list[Match]:
         """Return the source terms in these words, in order, without overlaps; longer ones are preferred, then earlier ones.

@@ -16,8 +16,8 @@ from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.model_folder import System
 from rnnsearch.search import PairScorer
+from rnnsearch.system import System
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 from rnnsearch.translation.alignments import links_above
 from rnnsearch.translation.scoring import scorer_of

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rnnsearch.devices import translation_device
 from rnnsearch.model_catalog import default_model, model_folder
-from rnnsearch.model_folder import System, load_systems
+from rnnsearch.model_folder import load_systems
+from rnnsearch.system import System
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.translator import Translator
 

@@ -10,23 +10,13 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.model_folder import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
+from rnnsearch.system import System
 from rnnsearch.text import units_of
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
-from rnnsearch.text.protected import (
-    ALL_SYMBOLS,
-    SYMBOLS,
-    Protected,
-    find_protected,
-    further_words,
-    unknown_abbreviations,
-    unknown_spans,
-    with_enough_symbols,
-)
-from rnnsearch.text.quantities import find_quantities
+from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, further_words, with_enough_symbols
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
@@ -34,6 +24,7 @@ from rnnsearch.translation.alignments import by_words, end_by_words
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
+from rnnsearch.translation.protection import Protection
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
 from rnnsearch.translation.segments import split_line
 from rnnsearch.translation.sentences import has_words
@@ -50,7 +41,7 @@ class Request:
     segments: list[list[str]]
     """The source words of each segment."""
     prefix: list[list[str]]
-    """The given prefix of the translation of each segment, as words."""
+    """The given prefix of the translation of each segment, as words, with symbols in place of spans of the source."""
     matches: list[list[Match]]
     """The terms in each segment."""
     queries: list[Query]
@@ -82,12 +73,12 @@ class Requests:
         self.source, self.target = units_of(system.config.data)
         data = system.config.data
         self.protects = data.protects
+        self.protection = Protection(data, self.vocabularies.source)
         self._languages = data.source_language, data.target_language
         self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
         """Whether the source is running text, which can consist of several sentences."""
         self.has_numbers = self.of_running_text and data.target_units == "words"
         """Whether the numbers of a source and its translation can be compared."""
-        self._known: dict[str, bool] = {}
 
     def of_lines(
         self,
@@ -106,7 +97,7 @@ class Requests:
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
         patterns = patterns_of(search, self.protects, len(lines))
-        read = [self._read(line, patterns) for line in lines]
+        read = [self._read(line, patterns, glossary) for line in lines]
         split_lines = [list(self._segments(words, further, search.max_segment)) for words, further in read]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)
@@ -136,21 +127,7 @@ class Requests:
                     requests[place] = replace(request, queries=[], copied=line)
         return requests
 
-    def spans(self, line: str, patterns: Patterns) -> list[Protected]:
-        """Return the protected spans of a line, including characters that the vocabulary lacks."""
-        if not self.protects:
-            return []
-        unknown: list[tuple[int, int]] = []
-        if self.vocabularies.source.subwords:
-            quantities = find_quantities(line, self._languages[0])
-            unknown = [
-                (start, stop)
-                for start, stop in (*unknown_spans(line, self._knows), *unknown_abbreviations(line, self._is_word))
-                if not any(quantity.start <= start < quantity.stop for quantity in quantities)
-            ]
-        return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
-
-    def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:
+    def _read(self, line: str, patterns: Patterns, glossary: Glossary) -> tuple[list[str], dict[str, Protected]]:
         """Return the words of a line, and those that only the line reveals to be spans; a blank line has no words."""
         if not line.strip():
             return [], {}
@@ -158,21 +135,10 @@ class Requests:
             return self.source.tokenize(line), {}
         assert isinstance(self.source, Tokenizer)
         line = with_double_quotes(line)
-        spans = self.spans(line, patterns)
+        spans = self.protection.spans(line, patterns, glossary)
         return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
 
-    def _knows(self, letter: str) -> bool:
-        """Return whether the source vocabulary contains a character at the beginning of words or inside them."""
-        if letter not in self._known:
-            encode = self.vocabularies.source.encode
-            self._known[letter] = UNK not in encode([letter]) or UNK not in encode([f"a{letter}"])
-        return self._known[letter]
-
-    def _is_word(self, word: str) -> bool:
-        """Return whether the source vocabulary contains a word undivided."""
-        return len(self.vocabularies.source.encode([word])) == 1
-
-    def _segments(self, words: list[str], further: Mapping[str, str], longest: int) -> Iterator[list[str]]:
+    def _segments(self, words: list[str], further: Mapping[str, Protected], longest: int) -> Iterator[list[str]]:
         """Split the words of a line into segments that are not too long, and that have symbols for all their spans."""
         for segment in split_line(words, longest, self.vocabularies.source):
             if self.protects:
@@ -187,16 +153,17 @@ class Requests:
         segments: list[list[str]],
         prefixes: list[list[str]],
         glossary: Glossary,
-        further: Mapping[str, str],
+        further: Mapping[str, Protected],
     ) -> Request:
         """Return the request for the translation of these segments of a line; `further` is as for `Seen`."""
         source, target = self.vocabularies
-        queries, matches, seen = [], [], []
+        queries, matches, seen, given = [], [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
             in_segment = self._without_prefixed(glossary.matches(words), prefix)
             terms = None
             if self.protects:
                 seen.append(Seen.of(words, self._languages[0], self._cost, further))
+                prefix = seen[-1].with_symbols(prefix, self.target.tokenize, self._languages[1])
             read = seen[-1].seen if seen else words
             if in_segment:
                 starts, stops = _id_ranges(source.word_ids(read), len(words))
@@ -207,7 +174,8 @@ class Requests:
                 _check_cost(terms, source.encode(read), words)
             queries.append(Query(source.encode(read), beam, target.encode(prefix), terms))
             matches.append(in_segment)
-        return Request(n, segments, prefixes, matches, queries, seen)
+            given.append(prefix)
+        return Request(n, segments, given, matches, queries, seen)
 
     def _cost(self, word: str) -> float:
         """Return how unusual a source word is: by the number of its subwords or, if it is a single one, by its rank."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import best_first
 from rnnsearch.text.tokenize import split_at_spaces

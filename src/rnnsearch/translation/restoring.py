@@ -7,7 +7,7 @@ A model sees symbols instead of protected spans (`rnnsearch.text.protected`), an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.text import elision
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
+from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
@@ -49,11 +50,13 @@ class Seen:
     capitals: list[bool]
     """For each word, whether its capitals were removed."""
     language: str
-    further: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, Protected] = field(default_factory=dict)
     """Words that only their line reveals to be spans; see `rnnsearch.text.protected.further_words`."""
 
     @classmethod
-    def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, str] = MappingProxyType({})) -> Seen:
+    def of(
+        cls, words: list[str], language: str, cost: Cost, further: Mapping[str, Protected] = MappingProxyType({})
+    ) -> Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
@@ -66,6 +69,16 @@ class Seen:
         """The spans that are kept verbatim."""
         spans = [span_of(self.words[place], self.language, self.further) for place in self.places.values()]
         return {span.text for span in spans if span and span.quantity is None}
+
+    def with_symbols(self, prefix: list[str], tokenize: Callable[[str], list[str]], language: str) -> list[str]:
+        """Return the words of a given prefix of the translation with symbols in place of the spans that it contains."""
+        for symbol, place in self.places.items():
+            words = tokenize(self._word(Written(symbol, None, place), language)) if prefix else []
+            starts = range(len(prefix) - len(words) + 1)
+            start = next((start for start in starts if words and prefix[start : start + len(words)] == words), None)
+            if start is not None:
+                prefix = [*prefix[:start], symbol, *prefix[start + len(words) :]]
+        return prefix
 
     def faults(self, tokens: Sequence[str]) -> int:
         """Return the number of symbols that are missing in a translation, repeated, or not in the source."""
@@ -95,6 +108,7 @@ class Seen:
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
         written = self._with_ending(self._with_quotes(self._without_repetitions(written, prefix), prefix))
+        written = self._with_forms(written, language, prefix)
         if language == "fr" and not prefix:
             written = self._with_colon(written)
         words = [one._replace(word=self._word(one, language)) for one in written]
@@ -158,6 +172,24 @@ class Seen:
             else:
                 place += 1
         return written
+
+    def _with_forms(self, written: list[Written], language: str, prefix: int) -> list[Written]:
+        """Return the translation with the words before spans in their right form, such as « l' » before IBAN.
+
+        « 2 c. à s. » is followed by « de », and its full stop can be that of the sentence.
+        """
+        result = written[:prefix]
+        for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=False):
+            last = result[-1] if result else None
+            if last and last.word in SYMBOLS["quantity"] and self._word(last, language).endswith("."):
+                added = [Written(word, None, last.source) for word in elision.of(one.word)]
+                result += [] if one.word == "." else [*added, one]
+            elif after is None or after.word not in self.places or one.word in self.places:
+                result.append(one)
+            else:
+                first, *more = elision.before(one.word, self._word(after, language), language)
+                result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
+        return result
 
     def _with_colon(self, written: list[Written]) -> list[Written]:
         """Return a French translation with a colon, not a comma, before a quotation within the sentence."""
@@ -253,6 +285,8 @@ def _repeats(words: Sequence[str], place: int, size: int) -> bool:
     """Return whether the group of words at a place is the same as the group before it."""
     group = [word.casefold() for word in words[place : place + size]]
     if not 0 < size <= place or not any(map(str.isalpha, "".join(group))) or _MAY_REPEAT.issuperset(group):
+        return False
+    if any(plain(word) == '"' for word in group):
         return False
     return group == [word.casefold() for word in words[place - size : place]]
 

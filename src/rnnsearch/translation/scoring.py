@@ -13,8 +13,8 @@ from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System
 from rnnsearch.search import OnnxPairScorer, PairScorer, PairScores
+from rnnsearch.system import System
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.alignments import (
     Alignment,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Protocol
 
-import regex
 import sentencex
 
+from rnnsearch.text.expressions import Expression
 from rnnsearch.translation.translation import Translation, joined_line
 
 
@@ -131,7 +131,7 @@ _COUNTING = (
     "p|pp|vols?|figs?|nos?|nr|arts?|chap|ch|sect?|par|éd|approx|ca|env|h|tél|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
     "janv|févr|avr|juil|déc"
 )
-_LOWER = "etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept"
+_LOWER = r"etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept|tbsp|tsp|oz|lbs?|ft|c\.\s?à\s(?:s|c|soupe|café)"
 _OPENERS = (
     "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
     "Ce|Cela|Ça|Mais|Et|Puis|Cette|Ces|Mon|Ma|Son|Sa"
@@ -148,40 +148,50 @@ _NO_END = [
     (r"(?<![\p{L}\p{N}])\p{Lu}\.\s*$", rf"(?!{_OPENER})[\p{{Lu}}-]"),
     (r"", r"\s*[.,;:!?…)\]»”]"),
 ]  # fmt: skip
-_AROUND_NO_END = [(regex.compile(before), regex.compile(after)) for before, after in _NO_END]
-_MISSED = regex.compile(
+_AROUND_NO_END = [(Expression(before), Expression(after)) for before, after in _NO_END]
+_FEELING = (
+    r"[\u2639-\u263b\u270a-\u270d\u2728\U0001f389\U0001f38a\U0001f446-\U0001f450\U0001f4aa\U0001f4af\U0001f525"
+    r"\U0001f600-\U0001f64f\U0001f90c-\U0001f91f\U0001f920-\U0001f92f\U0001f970-\U0001f97a\U0001f9d0]"
+)
+"""Faces, gestures and the like, which people write in place of a full stop."""
+_HEART = r"[\u2763\u2764\U0001f48b-\U0001f49f\U0001f5a4\U0001f90d\U0001f90e\U0001f9e1\U0001fa75-\U0001fa77]"
+"""Signs of love, which are a verb after a single word, as in `I ❤️ you`."""
+_OF_EMOJI = r"[\ufe0f\u200d\U0001f3fb-\U0001f3ff]"
+_MISSED = Expression(
     r"(?:…|(?<=[.!?…])[)\]]|\betc\.|(?<=[\p{L}\d-]{2})\.\p{Ll}{2,4}\.)\s+(?=[«“\"(\[]?\s?\p{Lu}(?!['’]m?\b))"
     r"|(?<=[!?]{2})\s+(?=\p{L})|(?=\s)(?<=\w\s{1,3}\p{L}{1,30}[.!?…]?\s{0,3}(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f]){1,9})\s+(?=\p{Lu}\p{Ll}{0,30}\s\p{Ll})"
+    rf"|(?=\s)(?<=(?:\p{{L}}{{2}}[,.!?…]{{0,3}}\s{{0,3}}{_FEELING}|\w\s{{1,3}}\p{{L}}{{1,30}}[,.!?…]{{0,3}}\s{{0,3}}{_HEART})"
+    rf"(?:{_FEELING}|{_HEART}|{_OF_EMOJI}){{0,9}})\s+(?=\p{{Ll}})"
     rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""
 _TIGHT = (
-    regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"),
-    regex.compile(r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"),
+    Expression(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"),
+    Expression(r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"),
 )
 """The context of a missing space between two sentences."""
-_QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
+_QUOTATION = Expression(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
     rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
     r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|[QAR]\d?[ \u00a0\u202f]?:)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
-_LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")
+_LEAD = Expression(rf"\s*(?:(?:{_MARK})\s*)++")
 """Text before a sentence that does not belong to it: pictures, markers of lists, headings and quotations, time codes."""
 _TIME = r"(?:\d+:)+\d+(?:[.,]\d+)?"
-_WITHOUT_WORDS = regex.compile(
+_WITHOUT_WORDS = Expression(
     rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
     r"|(?:https?|ftp)://\S+|www\.\S+\.\S+|[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
 )
-_COMMA = regex.compile(r"(,\s+)")
+_COMMA = Expression(r"(,\s+)")
 _LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
 """A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
-_ROW = regex.compile(r"\s*\|.*\|\s*")
-_EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
-_STEP = regex.compile(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
+_ROW = Expression(r"\s*\|.*\|\s*")
+_EMPHASIS = Expression(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
+_STEP = Expression(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
 """An arrow between the steps of a path, such as `File > Save`."""
-_TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
+_TRAIL = Expression(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 
 
@@ -190,7 +200,7 @@ def _sentences(line: str, language: str) -> Iterator[str]:
 
     Text before or after a sentence that does not belong to it is a separate part, and so are table cells and their borders.
     """
-    marks = "|" if _ROW.fullmatch(line) else found[1] if (found := _EMPHASIS.fullmatch(line)) else ""
+    marks = "|" if "|" in line and _ROW.fullmatch(line) else found[1] if (found := _EMPHASIS.fullmatch(line)) else ""
     if marks:
         for number, part in enumerate(line.split(marks)):
             if number:
@@ -216,6 +226,9 @@ def _sentences(line: str, language: str) -> Iterator[str]:
 
 def _chunks(sentence: str) -> Iterator[str]:
     """Return a sentence, or the parts of a long list of short items: each has some items, or the comma after them."""
+    if sentence.count(",") < _LONG_LIST - 1:
+        yield sentence
+        return
     parts = _COMMA.split(sentence)  # items and commas by turns
     items = parts[::2]
     if len(items) < _LONG_LIST or any(not 0 < len(item.split()) <= _SHORT_ITEM for item in items):

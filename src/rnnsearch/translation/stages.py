@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.formats.registry import WRITTEN
 from rnnsearch.jobs import Done, Json, RowStage, Shard, Stage, digest_of
 from rnnsearch.model_files import shared_files
 from rnnsearch.text.tokenize import split_at_spaces
@@ -95,7 +94,8 @@ class Translate(RowStage[Line, list[Translation]]):
     def warm_up(self, jobs: int) -> None:
         """See `Stage`; it also raises RnnsearchError for invalid settings."""
         check_device(self.translator, jobs)
-        self.translator.n_best(["a"], self.n, (), self.glossary, **self.settings)
+        # An empty line is not searched, so that a single process does not wait for it.
+        self.translator.n_best(["a" if jobs > 1 else ""], self.n, (), self.glossary, **self.settings)
 
     def __call__(self, shard: Shard[Line]) -> list[Done[list[Translation]]]:
         """See `Stage`."""
@@ -119,8 +119,10 @@ class Translate(RowStage[Line, list[Translation]]):
         """How the translations of a line are written; those of blank lines are no pairs."""
         if self.format is None:
             return None
-        if self.format not in WRITTEN:
+        if self.format in FORMATS:
             return FORMATS[self.format](n_best, number, self.n > 1)
+        from rnnsearch.formats.registry import WRITTEN
+
         source, target = self.languages
         pair = {source: line.strip(), target: n_best[0].text.strip()}
         return WRITTEN[self.format].unit(pair).removesuffix("\n") if all(pair.values()) else None

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rnnsearch.checking.paper import Paper
 from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.weights import Weights
-from rnnsearch.model_folder import System
 from rnnsearch.search.trace import Partial
+from rnnsearch.system import System
 from rnnsearch.text import END, UNK, units_of
 from rnnsearch.weight_names import PAPER_NAMES
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
-from rnnsearch.model_folder import System
 from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, PairScorer, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
+from rnnsearch.system import System
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
@@ -25,11 +25,14 @@ from rnnsearch.translation.alignments import Alignment
 from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
-from rnnsearch.translation.markup import MarkedText, Markup, has_marks
+from rnnsearch.translation.marks import has_marks
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
 from rnnsearch.translation.translation import Linker, Translation
+
+if TYPE_CHECKING:  # imported for texts with markup only
+    from rnnsearch.translation.markup import MarkedText
 
 
 class NextWord(NamedTuple):
@@ -120,6 +123,8 @@ class Translator:
         translated as well. `terms` and `settings` are those of `translate`. Raises RnnsearchError for a character reference
         of thousands of digits.
         """
+        from rnnsearch.translation.markup import Markup
+
         if not isinstance(document, str):
             raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
         split = self.search_settings(settings).split_sentences
@@ -195,10 +200,12 @@ class Translator:
         """
         data = self.system.config.data
         if has_marks(line) and not prefix:
+            from rnnsearch.translation.markup import MarkedText
+
             return MarkedText(line, data.source_language)
         passage = as_line(line, data.source_language)
         if len(passage.sentences) > 1:
-            passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])
+            passage = passage.uncut([(span.start, span.stop) for span in self._requests.protection.spans(line, patterns)])
         if prefix and (len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])):
             return as_line(line, data.source_language, split=False)
         return passage

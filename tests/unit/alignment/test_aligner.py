@@ -20,7 +20,7 @@ from rnnsearch.alignment.agreement import train
 from rnnsearch.alignment.ascending import Ascending
 from rnnsearch.alignment.bitext import LONGEST
 from rnnsearch.alignment.vocabulary import normalize
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import Links, read_gold
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.errors import RnnsearchError

@@ -8,7 +8,7 @@ import pytest
 
 from command_line import Run, refused
 from rnnsearch.alignment import bitext
-from rnnsearch.data.read import LONGEST_LINE
+from rnnsearch.data.lines import LONGEST_LINE
 
 PAIRS = [
     ("the cat", "le chat"),

@@ -17,8 +17,9 @@ from command_line import Folders, Run, refused
 from rnnsearch.cli import main
 from rnnsearch.config import SECTIONS, describe, from_dict, from_preset
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import new_system, save_settings, save_weights
+from rnnsearch.model_folder import save_settings, save_weights
 from rnnsearch.presets import PRESETS
+from rnnsearch.system import new_system
 from rnnsearch.text import Vocabularies
 from toy import TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies, write_pairs
 

@@ -121,7 +121,7 @@ def test_int8_on_a_gpu_is_one_line(
 ) -> None:
     """And says nothing of files and lines of Python."""
     (tmp_path / "text.en").write_text("a cat .\nthe dog sees a man .\n")
-    monkeypatch.setattr("rnnsearch.model_folder.System.device", property(lambda system: "cuda"))
+    monkeypatch.setattr("rnnsearch.system.System.device", property(lambda system: "cuda"))
     command = ("translate", "--model", model_folder("mlp"), tmp_path / "text.en")
     plain, done = rnnsearch(*command), rnnsearch(*command, "--set", "search.precision=int8")
     assert done.status == 0

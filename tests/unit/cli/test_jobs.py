@@ -16,7 +16,8 @@ import forked
 from command_line import Folders, Run, refused
 from rnnsearch import translate_file
 from rnnsearch.jobs import shards
-from rnnsearch.model_folder import new_system, save_settings, save_weights
+from rnnsearch.model_folder import save_settings, save_weights
+from rnnsearch.system import new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from toy import SOURCE_WORDS, TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies
 

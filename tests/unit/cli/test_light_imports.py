@@ -131,7 +131,7 @@ def test_what_needs_an_extra_says_which_in_one_line(folder: Path) -> None:
 @pytest.mark.parametrize("what", ["rnnsearch.train", "rnnsearch.nn", "rnnsearch.model.RNNsearch", "rnnsearch.load('m.zst')"])
 def test_the_interface_says_so_too(what: str, tmp_path: Path) -> None:
     if what.startswith("rnnsearch.load"):
-        what = "list(__import__('rnnsearch.data.read').data.read.read_lines(__import__('pathlib').Path('text.zst')))"
+        what = "list(__import__('rnnsearch.data.lines').data.lines.read_lines(__import__('pathlib').Path('text.zst')))"
         (tmp_path / "text.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
     code = (
         f"{BLOCK}\nimport rnnsearch\n"

@@ -11,9 +11,9 @@ import pytest
 from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, name, random_model, random_words, weights_of
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.graphs.engine import Arrays, Engine, Runnable, signed_products_are_exact
+from rnnsearch.graphs.engine import Engine, Runnable, signed_products_are_exact
 from rnnsearch.graphs.network import Affine, Network
-from rnnsearch.graphs.weights import Weights
+from rnnsearch.graphs.weights import Arrays, Weights
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

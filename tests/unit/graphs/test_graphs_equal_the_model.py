@@ -15,8 +15,9 @@ from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, every_model, 
 from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.alignment_layer import alignment_layer
 from rnnsearch.graphs.encoder import encoder
-from rnnsearch.graphs.engine import Arrays, Engine, Runnable
+from rnnsearch.graphs.engine import Engine, Runnable
 from rnnsearch.graphs.step import step
+from rnnsearch.graphs.weights import Arrays
 from rnnsearch.model import AlignmentLayer, RNNsearch
 
 TOLERANCE = 1e-5

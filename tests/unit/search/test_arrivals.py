@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Hypothesis, Query, Search, beam_search
+from rnnsearch.search import Hypothesis, Query, Search
 from rnnsearch.search.backend import Backend
 from rnnsearch.search.plain import PlainBackend
-from toy import onnx_backend, random_model
+from toy import beam_search, onnx_backend, random_model
 
 WORDS = 7
 CONFIG = SearchConfig(beam=3, maximum_length_ratio=2.0, coverage=0.1, minimum_length_ratio=0.3)
@@ -66,7 +66,7 @@ def test_every_sentence_gets_what_it_gets_alone(
     for query in queries:
         if not query.cancelled:
             one = SearchConfig(**{**vars_of(CONFIG), "beam": query.beam})
-            same(query.hypotheses, beam_search(backend, [query.words], one, prefixes=[query.prefix])[0])
+            same(query.hypotheses, beam_search(backend, [query.words], one, [query.prefix])[0])
 
 
 def vars_of(config: SearchConfig) -> dict[str, object]:

@@ -16,10 +16,10 @@ from rnnsearch.data.batches import make_batch
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.step import GROUP
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Hypothesis, beam_search
+from rnnsearch.search import Hypothesis
 from rnnsearch.search.backend import Backend
 from rnnsearch.search.plain import PlainBackend
-from toy import CELLS, DEEPER, ORDERS, models_more, onnx_backend, random_model
+from toy import CELLS, DEEPER, ORDERS, beam_search, models_more, onnx_backend, random_model
 
 VX, VY = 30, 40
 sentences_ = st.lists(st.lists(st.integers(1, VX - 1), max_size=9), min_size=1, max_size=6)

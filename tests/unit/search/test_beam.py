@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from products import every_pair
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Hypothesis, beam_search
+from rnnsearch.search import Hypothesis
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking
 from rnnsearch.search.repetition import breaks_limits
 from rnnsearch.text.vocabulary import END, UNK
-from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, onnx_backend, random_model
+from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, beam_search, onnx_backend, random_model
 
 VX = 6
 PLAIN = SearchConfig(beam=3, length_normalization=0.0, maximum_length_ratio=2.0)
@@ -46,13 +46,11 @@ def search(
     model: RNNsearch,
     sentences: list[list[int]],
     config: SearchConfig,
-    steps: int | None = None,
     prefixes: list[list[int]] | None = None,
 ) -> list[list[Hypothesis]]:
     """By the plain backend; that of ONNX Runtime is to find the same."""
     found, by_onnx = (
-        beam_search(backend, sentences, config, max_steps=steps, prefixes=prefixes)
-        for backend in (PlainBackend(model), onnx_backend(model))
+        beam_search(backend, sentences, config, prefixes) for backend in (PlainBackend(model), onnx_backend(model))
     )
     for other, plain in zip(by_onnx, found, strict=True):
         same(other, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in plain], tolerance=1e-4)
@@ -173,7 +171,7 @@ def test_it_finds_what_a_literal_search_finds(
         diversity=diversity,
     )
     prefixes = [prefix, *([] for _ in sentences[1:])]
-    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes=prefixes), strict=True)
+    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes), strict=True)
     for sentence, given_words, found in of_sentence:
         same(found, literal_beam_search(model, sentence, config, given_words))
         for hypothesis in found:
@@ -208,7 +206,7 @@ def test_what_may_not_be_repeated_is_what_a_literal_search_forbids(
         forbid_repetition=True,
     )
     prefixes = [prefix, *([] for _ in sentences[1:])]
-    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes=prefixes), strict=True)
+    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes), strict=True)
     for sentence, given_words, found in of_sentence:
         same(found, literal_beam_search(model, sentence, config, given_words))
         assert not any(breaks_limits(sentence, hypothesis.words) for hypothesis in found)
@@ -222,14 +220,15 @@ def test_what_may_not_be_repeated_is_what_a_literal_search_forbids(
 )
 def test_a_beam_that_holds_everything_finds_the_best_of_all(sentence: list[int], normalization: float, seed: int) -> None:
     model, steps, words = model_of(seed, words=4), 3, 4
-    config = replace(PLAIN, beam=words**steps, length_normalization=normalization)
+    ratio = (steps + 0.5) / (len(sentence) + 1)
+    config = replace(PLAIN, beam=words**steps, length_normalization=normalization, maximum_length_ratio=ratio)
     every = [
         Hypothesis(list(choice), log_p(model, sentence, list(choice)), True, None)
         for length in range(steps)
         for choice in product(range(1, words), repeat=length)
     ]
     best = max(every, key=lambda hypothesis: rank(hypothesis, normalization))
-    (found,) = search(model, [sentence], config, steps)
+    (found,) = search(model, [sentence], config)
     assert found[0].words == best.words
     assert found[0].score == pytest.approx(best.score, abs=1e-9)
     assert sorted(h.words for h in found) == sorted(h.words for h in every), "a hypothesis has been lost"
@@ -349,9 +348,9 @@ def test_words_are_drawn_as_often_as_they_are_probable(temperature: float) -> No
     model, draws = model_of(1), 10_000
 
     def drawn(**settings: float) -> list[Hypothesis]:
-        config = replace(PLAIN, beam=1000, temperature=temperature, forbid_unk=True, **settings)
+        config = replace(PLAIN, beam=1000, temperature=temperature, forbid_unk=True, maximum_length_ratio=0.3, **settings)
         seeds = range(draws // config.beam)
-        return [found for seed in seeds for found in search(model, [[2, 3, 4]], replace(config, seed=seed), steps=1)[0]]
+        return [found for seed in seeds for found in search(model, [[2, 3, 4]], replace(config, seed=seed))[0]]
 
     found = drawn()
     p = np.exp(next_log_p(model, [2, 3, 4], [])[0] / temperature)

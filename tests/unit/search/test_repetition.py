@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
-from rnnsearch.search import beam_search
 from rnnsearch.search.constraints import without
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.repetition import LIMITS, Repetition, breaks_limits
-from toy import random_model
+from toy import beam_search, random_model
 
 few = st.lists(st.integers(2, 4), max_size=14)
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Hypothesis, Query, Search, beam_search, search_all
+from rnnsearch.search import Hypothesis, Query, Search, search_all
 from rnnsearch.search.backend import Backend, Prediction
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.terms import Progress, Term, Terms
 from rnnsearch.text.vocabulary import END, UNK
-from toy import ALIGNMENTS, ORDERS, batch_of, onnx_backend, random_model
+from toy import ALIGNMENTS, ORDERS, batch_of, beam_search, onnx_backend, random_model
 
 VX, WORDS = 6, 8
 CONTINUING = {6, 7}
@@ -178,7 +178,7 @@ def test_no_sentence_notices_another(
             search_all(backend, [alone], CONFIG)
             same(query.hypotheses, alone.hypotheses)
         else:
-            (expected,) = beam_search(backend, [asked.source], replace(CONFIG, beam=asked.beam), prefixes=[asked.prefix])
+            (expected,) = beam_search(backend, [asked.source], replace(CONFIG, beam=asked.beam), [asked.prefix])
             same(query.hypotheses, expected)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.selection.cross_entropy_difference import CorpusFiles, Selection, best, cross_entropy_differences, select
+from rnnsearch.selection.cross_entropy_difference import Selection, best, cross_entropy_differences, select
+from rnnsearch.selection.general_corpus import CorpusFiles
 
 NEWS = ["minister", "police", "market", "storm", "election", "oil", "strike", "court"]
 PARLIAMENT = ["amendment", "president", "committee", "directive", "vote", "report", "rapporteur", "council"]

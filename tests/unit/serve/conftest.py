@@ -8,11 +8,11 @@ from functools import partial
 import pytest
 from starlette.testclient import TestClient
 
-from rnnsearch.model_folder import System
 from rnnsearch.serve.app import make_app
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.serve.server import Server
+from rnnsearch.system import System
 from rnnsearch.translation import Translator
 
 Serve = Callable[..., TestClient]

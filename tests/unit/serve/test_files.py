@@ -14,8 +14,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from documents import documents
-from rnnsearch.formats import registry
-from rnnsearch.formats.registry import document_format_of
+from rnnsearch.formats import recognition, registry
+from rnnsearch.formats.recognition import document_format_of
 from rnnsearch.formats.units import Head
 from rnnsearch.memory import Memory
 from rnnsearch.serve import files
@@ -75,7 +75,7 @@ def test_json_and_the_settings(client: TestClient, machine: str) -> None:
 def test_there_is_a_document_of_each_format() -> None:
     found = {document_format_of(Head(Path(name), content.encode())) for name, content in DOCUMENTS.items()}
     assert found == {format_ for name, format_ in registry.DOCUMENTS.items() if name not in ("html", "docx")}
-    assert all(Path(name).suffix in registry.ENDINGS for name in DOCUMENTS)
+    assert all(Path(name).suffix in recognition.ENDINGS for name in DOCUMENTS)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -135,6 +135,9 @@ def test_formulas_firms_and_streets(line: str, spans: list[str]) -> None:
         ("La réunion est à 15 h.", ["15:00"]),
         ("de 9 h à 19 h", ["9:00", "19:00"]),
         ("Il a dormi 8h.", []),
+        ("de 9h à 19h", ["9:00", "19:00"]),
+        ("Départ à 9h.", ["9:00"]),
+        ("après 8h de marche", []),
         ("lundi 14 h ?", ["14:00"]),
         ("Il a dormi 8 h.", []),
         ("à 15 h par jour", []),
@@ -266,6 +269,55 @@ def test_halves_of_the_day(line: str, time: str, french: str) -> None:
     (span,) = find_protected(line, "en")
     assert (span.text, span.written("fr").replace("\N{NO-BREAK SPACE}", " ")) == (time, french)
     assert span.text.replace(" ", "\N{NO-BREAK SPACE}") in words_of(line, "en")
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "text", "translated"),
+    [
+        ("du lundi au vendredi : 9h-17h", "fr", "9h-17h", "9:00-17:00"),
+        ("Ouvert 9 h 30 – 17h.", "fr", "9 h 30 – 17h", "9:30-17:00"),
+        ("Open 9am-5pm.", "en", "9am-5pm", "9 h-17 h"),
+        ("Open 9:30 a.m. – 5 p.m. today", "en", "9:30 a.m. – 5 p.m.", "9 h 30-17 h"),
+        ("Open 9-5pm", "en", "9-5pm", "9 h-17 h"),
+        ("Open 2-5pm", "en", "2-5pm", "14 h-17 h"),
+        ("Open 11-12pm", "en", "11-12pm", "11 h-12 h"),
+        ("Add 2 tbsp of oil", "en", "2 tbsp", "2 c. à s."),
+        ("Add 1 1/2 tsp. salt", "en", "1 1/2 tsp.", "1 1/2 c. à c."),
+        ("Add ½ tsp.", "en", "½ tsp", "½ c. à c."),
+        ("Ajoutez 2 c. à s. d'huile", "fr", "2 c. à s.", "2 tbsp"),
+        ("Ajoutez 1,5 c. à soupe.", "fr", "1,5 c. à soupe", "1.5 tbsp"),
+        ("1 càc de sel", "fr", "1 càc", "1 tsp"),
+        ("Add 1-2 tbsp", "en", "1-2 tbsp", "1-2 c. à s."),
+        ("Add 8 oz of milk", "en", "8 oz", "8 oz"),
+    ],
+)
+def test_ranges_of_hours_and_spoons(line: str, language: str, text: str, translated: str) -> None:
+    """They contain what is kept verbatim elsewhere, and are known again as words."""
+    (span,) = find_protected(line, language)
+    other = "en" if language == "fr" else "fr"
+    assert (span.text, span.written(other).replace("\N{NO-BREAK SPACE}", " ")) == (text, translated)
+    assert as_symbols(words_of(line, language), language)[1].keys() == {"⟨1⟩"}
+
+
+hours = st.integers(0, 23)
+
+
+@given(hours, hours, st.sampled_from(["", ":05", ":30"]), st.sampled_from(["-", " - ", "–"]))
+def test_any_range_of_hours(first: int, last: int, minutes: str, dash: str) -> None:
+    """Whatever the notation, a range is the same."""
+
+    def english(hour: int) -> str:
+        return f"{hour % 12 or 12}{minutes}{'ap'[hour // 12]}m"
+
+    def french(hour: int) -> str:
+        return f"{hour}h{minutes[1:]}"
+
+    found = [
+        find_quantities(f"({one(first)}{dash}{one(last)})", language) for one, language in ((english, "en"), (french, "fr"))
+    ]
+    (in_english,), (in_french,) = found
+    assert in_english.quantity == in_french.quantity
+    assert in_english.quantity.number == f"{first}{minutes or ':00'}-{last}{minutes or ':00'}"
 
 
 @pytest.mark.parametrize("line", ["3 apples", "1.2.3", "2009/10", "B52", "21st", "1990s", "5-10", "x-5", "12.03.2024"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.translation import Translator

@@ -16,8 +16,8 @@ import rnnsearch
 from kept import kept
 from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System
 from rnnsearch.search import Ranking
+from rnnsearch.system import System
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.average import average_models
 from rnnsearch.training.session import train

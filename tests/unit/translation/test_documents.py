@@ -17,7 +17,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.parts import DocumentFile
 from rnnsearch.formats.po import Po
-from rnnsearch.formats.registry import DOCUMENTS, document_format_of, format_of, message_format_of
+from rnnsearch.formats.recognition import document_format_of, format_of, message_format_of
+from rnnsearch.formats.registry import DOCUMENTS
 from rnnsearch.formats.units import Head
 from tests.translators import document, louder, same, translation
 

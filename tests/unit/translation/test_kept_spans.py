@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import from_dict
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import ALL_SYMBOLS, MOST
@@ -33,7 +33,7 @@ MODELS = 8
 @cache
 def translator(source: str = "en", target: str = "fr", seed: int = 0, protect: bool = True) -> Translator:
     """A model with random weights, which are so large that it is sure of what it writes."""
-    counts = Counter([*SOURCE_WORDS, *TARGET_WORDS, ",", "!"])
+    counts = Counter([*SOURCE_WORDS, *TARGET_WORDS, ",", "!", "Zorbolq"])
     subwords = Subwords.train(counts, "bpe", 60, sorted(ALL_SYMBOLS))
     vocabulary = Vocabulary.from_counts(Counter(subwords.inventory), 1000, subwords=subwords, normalized=source)
     sizes = {"embedding_size": 6, "hidden_size": 8, "alignment_size": 6, "maxout_size": 6}
@@ -119,3 +119,38 @@ def test_patterns_take_a_bounded_time() -> None:
     assert time.monotonic() - began < 20
     spaced = "x " * 400
     assert Patterns(["x"]).spans(spaced) == [(place, place + 1) for place in range(0, 800, 2)]
+
+
+surnames = st.from_regex(r"Z[aeiou][a-m]{3,8}q", fullmatch=True)
+
+
+@pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("fr", "en")])
+@settings(max_examples=EXAMPLES)
+@given(st.lists(surnames, min_size=1, max_size=3), st.integers(0, MODELS - 1))
+def test_a_name_is_there_exactly_once(source: str, target: str, parts: list[str], seed: int) -> None:
+    name = " ".join(parts)
+    line = f"the dog sees {name} and the cat"
+    assert translator(source, target, seed).translate(line).text.count(name) == line.count(name)
+
+
+def test_names_are_left_to_a_model_of_other_languages_or_without_symbols() -> None:
+    line = "the dog sees Zorbolq"
+    assert "Zorbolq" in translator().translate(line).text
+    assert "Zorbolq" not in translator("en", "de").translate(line).text
+    assert "Zorbolq" not in translator(protect=False).translate(line).text
+
+
+def test_a_term_goes_before_a_name() -> None:
+    found = translator().translate("the dog sees Karim Zorbolq", terms={"Zorbolq": "chat"})
+    assert "chat" in found.text
+    assert "Zorbolq" not in found.text
+
+
+@pytest.mark.parametrize("span", ["Karim Zorbolq", "anna@example.org", "$25.99"])
+@pytest.mark.parametrize("seed", range(MODELS))
+def test_a_span_of_the_prefix_does_not_come_again(span: str, seed: int) -> None:
+    written = "25,99 $" if span == "$25.99" else span
+    prefix = f"un chien {written} voit"
+    found = translator(seed=seed).translate(f"the dog sees {span} and the cat", prefix=prefix).text
+    assert found.startswith(prefix)
+    assert found.count(written) == 1

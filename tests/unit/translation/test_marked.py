@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import rnnsearch
 from rnnsearch.translation import Translator
-from rnnsearch.translation.markup import MarkedText, has_marks, read_text
+from rnnsearch.translation.marks import has_marks
+from rnnsearch.translation.markup import MarkedText, read_text
 
 WORDS = st.sampled_from(["the", "house", "window", "I", "love", "you", "red"])
 PAIRS = [("**", "**"), ("*", "*"), ("_", "_"), ("~~", "~~"), ("<b>", "</b>"), ("[", "](https://x.org/a)")]

@@ -12,7 +12,7 @@ import pytest
 
 from rnnsearch import load
 from rnnsearch.config import from_dict
-from rnnsearch.model_folder import new_system
+from rnnsearch.system import new_system
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.vocabulary import Vocabulary

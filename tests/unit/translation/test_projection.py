@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import parse_gold, read_gold
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.errors import RnnsearchError

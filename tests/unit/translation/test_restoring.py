@@ -139,3 +139,23 @@ def test_english_ordinals(word: str, expected: str) -> None:
 )
 def test_centuries_are_read_in_figures(word: str, figures: str) -> None:
     assert Seen.of(["le", word, "siècle"], "fr", len).seen[1] == figures
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens", "expected"),
+    [
+        ("the iPhone of @anna .", "le ⟦1⟧ de ⟦2⟧ .", "l' iPhone de @anna ."),
+        ("of iPhone here", "du ⟦1⟧ ici", "de l' iPhone ici"),
+        ("of YouTube here", "d' ⟦1⟧ ici", "de YouTube ici"),
+        ("add 2 tbsp .", "ajoutez ⟨1⟩ .", "ajoutez 2 c. à s."),
+        ("add 2 tbsp oil .", "ajoutez ⟨1⟩ huile .", "ajoutez 2 c. à s. d' huile ."),
+        ("add 2 tbsp salt .", "ajoutez ⟨1⟩ sel .", "ajoutez 2 c. à s. de sel ."),
+        ("add 2 tbsp of salt .", "ajoutez ⟨1⟩ de sel .", "ajoutez 2 c. à s. de sel ."),
+    ],
+)
+def test_words_before_spans(line: str, tokens: str, expected: str) -> None:
+    words = [word.replace("_", "\N{NO-BREAK SPACE}") for word in line.replace("2 tbsp", "2_tbsp").split()]
+    one = Seen.of(words, "en", lambda word: 1)
+    written = one.restored(tokens.split(), range(len(tokens.split())), "fr")
+    assert " ".join(one.word for one in written).replace("\N{NO-BREAK SPACE}", " ") == expected
+    assert rows_of(written, np.eye(len(tokens.split()), len(words) + 1, dtype=np.float32)).shape[0] == len(written)

@@ -83,6 +83,12 @@ def test_english(line: str) -> None:
         ("who is it?? no idea", ["who is it??", "no idea"]),
         ("So funny 😂 See you soon", ["So funny", "😂", "See you soon"]),
         ("I ❤️ Paris in spring", ["I ❤️ Paris in spring"]),
+        ("Miss you 💕 call me when you can", ["Miss you", "💕", "call me when you can"]),
+        ("thanks, 😊 see you", ["thanks,", "😊", "see you"]),
+        ("ok 👍🏽 bye", ["ok", "👍🏽", "bye"]),
+        ("I ❤️ this place", ["I ❤️ this place"]),
+        ("Add 2 tbsp. oil and 1 oz. salt", ["Add 2 tbsp. oil and 1 oz. salt"]),
+        ("I want 🍕 for dinner", ["I want 🍕 for dinner"]),
         ("Q: What is it?", ["Q:", "What is it?"]),
     ],
 )

@@ -12,7 +12,8 @@ import rnnsearch
 from rnnsearch import Translator
 from rnnsearch.config import from_preset
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import load_system, new_system, save_settings, save_weights
+from rnnsearch.model_folder import load_system, save_settings, save_weights
+from rnnsearch.system import new_system
 from rnnsearch.text import END_SYMBOL, Vocabularies, Vocabulary
 from rnnsearch.text.normalization import plain
 from rnnsearch.translation import load

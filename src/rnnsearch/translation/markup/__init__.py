@@ -11,8 +11,8 @@ plain text with marks of Markdown (`marked`).
 """
 
 from rnnsearch.translation.markup.document import Markup
-from rnnsearch.translation.markup.marked import MarkedText, has_marks, read_text
+from rnnsearch.translation.markup.marked import MarkedText, read_text
 from rnnsearch.translation.markup.running_text import Aligned
 from rnnsearch.translation.markup.tagged import Tagged, has_tags
 
-__all__ = ["Aligned", "MarkedText", "Markup", "Tagged", "has_marks", "has_tags", "read_text"]
+__all__ = ["Aligned", "MarkedText", "Markup", "Tagged", "has_tags", "read_text"]

@@ -7,23 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import regex
-
 from rnnsearch.formats.markdown_inline import coded
 from rnnsearch.formats.parts import KEPT, Codes
+from rnnsearch.text.expressions import Expression
+from rnnsearch.translation.marks import has_marks
 from rnnsearch.translation.markup.running_text import Aligned
 from rnnsearch.translation.markup.tagged import Tagged
-from rnnsearch.translation.sentences import Passage, as_passage, has_words, joined_lines
+from rnnsearch.translation.sentences import Passage, as_passage, joined_lines
 from rnnsearch.translation.translation import Translation
 
-# At most 500 characters may stand between two marks, so that the time is linear in the length of the text.
-_MARKS = regex.compile(
-    r"(?<![\w*_~\\])(?P<mark>\*{1,3}|_|~~)(?=[^\s*_~])[^\n]{0,500}?[^\s*_~\\](?P=mark)(?![\w*_~])"
-    r"|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,500}\)"
-    r"|<(?P<tag>[A-Za-z][\w:-]{0,30})(?:\s[^<>\n]{0,500})?>[^\n]{0,500}?</(?P=tag)>"
-)
-
-_DUNDER = regex.compile(r"(?<!\w)__\w+__(?!\w)")
+_DUNDER = Expression(r"(?<!\w)__\w+__(?!\w)")
 """A name of a program, which Markdown would set in bold."""
 
 
@@ -74,11 +67,6 @@ class MarkedText:
     def n_best(self, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
         """Return the translations of the text, composed of those of its sentences, the best first; see `ranked`."""
         return joined_lines(self, n_best_lists)
-
-
-def has_marks(line: str) -> bool:
-    """Return whether a line of plain text has words between marks or tags."""
-    return any(has_words(match[0]) for match in _MARKS.finditer(line))
 
 
 def read_text(text: str, language: str, split: bool = True) -> Passage | MarkedText:

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.data import read
-from rnnsearch.data.read import read_lines, read_pairs, read_text
+from rnnsearch.data.lines import read_lines, read_text
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -61,7 +61,7 @@ def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: li
 
 
 def test_a_dash_is_standard_input() -> None:
-    code = "from rnnsearch.data.read import read_lines; print(list(read_lines('-')))"
+    code = "from rnnsearch.data.lines import read_lines; print(list(read_lines('-')))"
     for text in ("é\r\nb", "é\rb\r"):
         run = subprocess.run([sys.executable, "-c", code], input=text.encode(), capture_output=True, check=True)
         assert run.stdout.decode().strip() == "['é', 'b']"
@@ -124,7 +124,7 @@ def test_an_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_file_of_carriage_returns_is_read_by_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "LONGEST_LINE", 100)
+    monkeypatch.setattr("rnnsearch.data.lines.LONGEST_LINE", 100)
     path = tmp_path / "x.en"
     lines = [f"line {number}" for number in range(200)]
     path.write_bytes("\r".join(lines).encode())

@@ -1,0 +1,89 @@
+"""Names in running text that a model has hardly seen: they are copied, because the model would misspell them.
+
+A name is a word with a capital within a sentence that is not known (`rnnsearch.text.known_words`). The first word of a
+sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import regex
+
+from rnnsearch.text.expressions import Expression
+from rnnsearch.text.spans import Span
+
+Test = Callable[[str], bool]
+
+MOST_NAMES = 8
+"""The largest number of names that are copied in a line; further ones are left to the model."""
+_PARTICLES = frozenset(["van", "von", "der", "den", "ter", "da", "di", "del", "della", "bin", "ibn"])
+"""Words in lower case within names."""
+_INITIAL = r"(?<![\p{L}\p{N}.])(?!M\. \p{Lu}\p{Ll})\p{Lu}\.(?= \p{Lu})"
+"""An initial; « M. » before a name is a title in French."""
+_WORD = r"(?:O['’](?=\p{Lu}))?\p{L}[\p{L}\p{M}]*(?:-\p{L}[\p{L}\p{M}]*)*"
+_TOKEN = Expression(
+    rf"{_INITIAL}|(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-]){_WORD}"
+    r"(?![\p{L}\p{M}\p{N}_@/\\&-]|['’](?!(?:s|d|ll|re|ve)\b)\p{L}|\.\p{L})"
+)
+_WITHIN_SENTENCE = Expression(
+    r"(?:[\p{L}\p{M}\p{N},]|\p{L}['’]|(?<![\p{L}\p{N}])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Sen|Rev|Capt|Col|Lt)\.)\s*$"
+)
+"""The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
+_POSSESSIVE = Expression(r"['’]s\b")
+_NEAR = 12
+"""The number of characters before a word that show whether it is within a sentence."""
+
+
+def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
+    """Return the spans of the names of a line, in order; a first name and a surname are one span.
+
+    `is_known` tells whether the model knows a word, and `is_rare` whether a model is likely to misspell it.
+    """
+    names: list[Span] = []
+    for run in _runs(line, is_known):
+        shows = _POSSESSIVE.match(line, run[-1].end()) or any(map(_is_within_sentence, run))
+        if shows and any(is_rare(word[0]) for word in run):
+            names.append((run[0].start(), run[-1].end()))
+    return [] if names and _is_headline(line, is_known) else names[:MOST_NAMES]
+
+
+def _runs(line: str, is_known: Test) -> Iterator[list[regex.Match[str]]]:
+    """Yield the successive words with capitals that are not known, with initials and particles among them."""
+    run: list[regex.Match[str]] = []
+    for token in _TOKEN.finditer(line):
+        touches = bool(run) and line[run[-1].end() : token.start()] == " "
+        is_name = _may_be_name(token[0], is_known)
+        if not (touches and (is_name or token[0] in _PARTICLES)):
+            yield from _whole(run)
+            run = []
+        if is_name or run:
+            run.append(token)
+    yield from _whole(run)
+
+
+def _whole(run: list[regex.Match[str]]) -> Iterator[list[regex.Match[str]]]:
+    """Yield a run of words without initials and particles at its end, if a word is left."""
+    while run and (run[-1][0] in _PARTICLES or run[-1][0].endswith(".")):
+        run = run[:-1]
+    if run:
+        yield run
+
+
+def _is_within_sentence(word: regex.Match[str]) -> bool:
+    return _WITHIN_SENTENCE.search(word.string, max(0, word.start() - _NEAR), word.start()) is not None
+
+
+def _may_be_name(word: str, is_known: Test) -> bool:
+    """Return whether a word is an initial, or has a capital and is not known."""
+    if word.endswith("."):
+        return True
+    return word[0].isupper() and any(map(str.islower, word)) and not any(map(is_known, word.split("-")))
+
+
+def _is_headline(line: str, is_known: Test) -> bool:
+    """Return whether most of the known words have capitals, apart from the first word of the line."""
+    words = [token[0] for token in _TOKEN.finditer(line)][1:]
+    known = [word for word in words if len(word) > 1 and is_known(word)]
+    capitals: int = sum(word[0].isupper() for word in known)
+    return capitals > 1 and 2 * capitals > len(known)
