@@ -1,8 +1,8 @@
 """Tests, speed, roofline and profile of training and translation on a GPU, in under ten minutes.
 
-    python benchmarks/gpu.py [--text newstest2014.en] [--model MODEL]
-    python benchmarks/gpu.py --train DATA --valid-source dev.en --valid-target dev.fr --output RUNS --minutes 20
-    python benchmarks/gpu.py --smoke
+    python benchmarks gpu [--text newstest2014.en] [--model MODEL]
+    python benchmarks gpu --train DATA --valid-source dev.en --valid-target dev.fr --output RUNS --minutes 20
+    python benchmarks gpu --smoke
 
 Runs the tests of the cuda engine; times updates of the paper's model (m 620, n 1000, n' 1000, l 500, K 30,000, batches of 80
 sentences of up to 50 words, Adadelta) with every engine; times the same products of matrices alone, the roofline; profiles;
@@ -32,13 +32,12 @@ from typing import Any
 import numpy as np
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.record import ROOT, machine, read_json, write_result
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
 from rnnsearch.system import System, new_system
@@ -49,7 +48,6 @@ PAPER_UPDATES_PER_SECOND = 0.74
 """RNNsearch-50: 667,000 updates in 252 hours (the paper, table 2)."""
 PUBLIC_TOKENS_PER_SECOND = 56_000
 """Source and target tokens, of the fastest public modern run of the same model, in fp32 on an RTX 5090."""
-ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -109,12 +107,10 @@ def variants() -> dict[str, Variant]:
 
 def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
-    parser = Parser(__doc__)
-    parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
+    parser = Parser(__doc__, smoke=False, minutes=20.0)
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
     parser.add_argument("--model", type=Path, help="who translates them; if not given, random weights")
     parser.add_argument("--train", type=Path, metavar="DATA", help="at the end, train on what `rnnsearch prepare` made")
-    parser.add_argument("--minutes", type=float, default=20.0, help="how long to train")
     parser.add_argument("--valid-source", type=Path)
     parser.add_argument("--valid-target", type=Path)
     parser.add_argument("--output", type=Path, help="where the trained model goes")
@@ -355,8 +351,7 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 
 def translation(text: Path, model: Path | None, workload: Workload) -> dict[str, Any]:
     """All lines of a text with a beam of 10; random weights end no sentence, and stop at 1.2 times the source's length."""
-    lines = text.read_text(encoding="utf-8").split("\n")
-    lines = lines[:-1] if not lines[-1] else lines
+    lines = list(read_lines(text))
     settings: dict[str, Any] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
     if model is None:
         settings["maximum_length_ratio"] = 1.2
@@ -383,13 +378,7 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
 
 def training(arguments: argparse.Namespace) -> dict[str, Any]:
     """`rnnsearch train` for the given minutes, and its record."""
-    command = [sys.executable, "-m", "rnnsearch", "train", "--data", arguments.train, "--output", arguments.output]
-    command += ["--valid-source", arguments.valid_source, "--valid-target", arguments.valid_target]
-    command += ["--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}"]
-    subprocess.run([str(part) for part in command], check=True)
-    record: dict[str, Any] = json.loads((arguments.output / "training.json").read_text())
-    return record
-
-
-if __name__ == "__main__":
-    main()
+    limit = ("--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}")
+    valid = text_options(arguments.valid_source, arguments.valid_target, prefix="valid-")
+    run("train", "--data", arguments.train, "--output", arguments.output, *valid, *limit)
+    return read_json(arguments.output / "training.json")

@@ -3,9 +3,9 @@
 English to French:
 
     python tools/train_box.py --data DATA --output RUNS/box                 # the text: Tatoeba is split
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row best --beside RUNS/box/text/tatoeba-train
+    python benchmarks quality/newstest --data DATA --output RUNS --row best --beside RUNS/box/text/tatoeba-train
     python tools/train_box.py --data DATA --output RUNS/box --from RUNS/best
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
+    python benchmarks quality/newstest --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
     python tools/train_box.py --data DATA --output RUNS/box-again --from RUNS/box/model RUNS/longer
 
 French to English:

@@ -1,16 +1,12 @@
 """What each part of `rnnsearch align` without a model contributes to its links of the novels.
 
-    python benchmarks/alignment/aligner_ablation.py --data DATA --output RUNS
-
 The models are those of the aligner that `aligners.py` has kept in RUNS: each kind by itself, one direction and both, and all
 of them by the network. What stems and spelling are good for is seen on the first 20,000 lines of the same text, where more
-words are rare; there, an aligner learns with both, without stems, and without spelling. The network is always the same. The
-record is `results/aligner-ablation.json`, which `aligners_page.py` renders.
+words are rare; there, an aligner learns with both, without stems, and without spelling. The network is always the same.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -21,11 +17,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligner_scores import scored
 from benchmarks.alignment.aligners import ours, text_of
-from benchmarks.alignment.gold import novel_parts, novels
+from benchmarks.alignment.gold import novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, lexicon, vocabulary
@@ -38,16 +31,12 @@ LINES = sized(20_000, 200)
 
 def main() -> None:
     """Align, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    arguments = parser.parse_args()
-
-    folder, test = arguments.output / "aligners", novels(arguments.data / "alibi")
-    parts = novel_parts(arguments.data / "alibi")
+    arguments = Parser(__doc__, "data", "output").parse_args()
+    folder, test = arguments.output / "aligners", novels(arguments.data)
     text = text_of("novels", test, arguments.data, folder)
 
     def scores(lines: Sequence[LineLinks], links: Callable[[LineLinks], Links]) -> dict[str, Any]:
-        found = [links(line) for line in lines]
-        return {part: scored(found, test.gold, numbers) for part, numbers in parts.items()}
+        return test.scores([links(line) for line in lines])
 
     on, lines = machine(), ours(text, folder / "novels", test)[0]
     alone = [independent(line) for line in lines]
@@ -86,7 +75,3 @@ def learned(text: Sequence[Path]) -> Iterator[LineLinks]:
     """The first lines of a text, of which an aligner has learned."""
     corpus = Corpus((one.split(), other.split()) for one, other in islice(read_pairs([text[0]], [text[1]]), LINES))
     return Aligner.learn(corpus).align(corpus)
-
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,10 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import LineLinks
 from rnnsearch.data.word_alignments import GoldLinks, Links
-from rnnsearch.evaluation.aer import alignment_error_rate
 
 RESAMPLES = 10_000
 BINS = 10
 Doubles = NDArray[np.float64]
-
-
-def scored(links: Sequence[Links], gold: Sequence[GoldLinks], numbers: Sequence[int]) -> dict[str, Any]:
-    """The score of the sentences of these numbers."""
-    return asdict(alignment_error_rate([links[n] for n in numbers], [gold[n] for n in numbers]))
 
 
 def p_value(one: Sequence[Links], other: Sequence[Links], gold: Sequence[GoldLinks], numbers: Sequence[int]) -> float:

@@ -1,31 +1,24 @@
 """How many steps of training `--quality fast` takes: the errors and the time of an aligner for several numbers of steps.
 
-    python benchmarks/alignment/aligner_steps.py --data DATA --output RUNS [--only NAME ...]
-
 An aligner learns from the novels and the first LINES pairs of Europarl of the text of `aligners.py`, each time with other
 numbers of steps, and aligns the two novels DEVELOPED_ON; the novels of the test are not scored. The steps are those of IBM
 Model 1 and those with jumps, of the agreeing models and of the independent ones. Seconds are those of a processor, for
 learning alone, when all loops are compiled; reading the text and linking its words take as long with any numbers of steps.
-Settings that `--only` leaves out keep their record. The record is `results/alignment/aligner_steps.json`.
+Settings that `--only` leaves out keep their record.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligners import beginning, text_of
-from benchmarks.alignment.gold import novel_parts, novels
+from benchmarks.alignment.aligners import beginning_of, text_of
+from benchmarks.alignment.gold import novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.alignment import Aligner, Corpus, agreement
 from rnnsearch.data.read import read_pairs
-from rnnsearch.evaluation.aer import alignment_error_rate
 
 LINES = sized(20_000, 100)
 Steps = tuple[int, int]
@@ -44,22 +37,19 @@ SETTINGS: tuple[tuple[Steps, Steps], ...] = (
 def main() -> None:
     """Learn with each setting, score, record."""
     names = {name_of(*steps): steps for steps in SETTINGS}
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--only", nargs="+", choices=names, default=list(names), help="settings, such as 3+3,2+1")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", only=names).parse_args()
 
-    on, folder, test = machine(), arguments.output / "aligners", novels(arguments.data / "alibi")
-    developed = test.chosen(novel_parts(arguments.data / "alibi")["developed on"])
-    text = beginning(text_of("novels", test, arguments.data, folder), len(test.gold) + LINES)
+    on, folder, test = machine(), arguments.output / "aligners", novels(arguments.data)
+    developed = test.part("developed on")
+    text = beginning_of(text_of("novels", test, arguments.data, folder), len(test.gold) + LINES)
     found: dict[str, Any] = {"settings": {}} | read("alignment/aligner_steps")
     Aligner.learn([("a", "b")] * 2)  # compiles the loops
     corpus = Corpus(read_pairs(text[:1], text[1:]))
     found |= {"machine": on, "pairs": corpus.lines}
     for name in arguments.only:
         aligner, seconds = learned(corpus, *names[name])
-        lines = [line.links() for line in aligner.align(zip(developed.sources, developed.targets, strict=True))]
-        aer = alignment_error_rate(lines, developed.gold).aer
-        found["settings"][name] = {"learning": round(seconds, 1), "aer": round(aer, 4)}
+        lines = [line.links() for line in aligner.align(developed.pairs())]
+        found["settings"][name] = {"learning": round(seconds, 1), "aer": round(developed.score(lines)["aer"], 4)}
         print(f"{name}: {found['settings'][name]}", flush=True)
     found["settings"] = {name: found["settings"][name] for name in names if name in found["settings"]}
     write_result("alignment/aligner_steps", **found)
@@ -78,7 +68,3 @@ def learned(corpus: Corpus, agreeing: Steps, independent: Steps) -> tuple[Aligne
         began = time.process_time()
         aligner = Aligner.learn(corpus, quality="fast")
         return aligner, time.process_time() - began
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,5 @@
 """Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/alignment/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--others NAME ...]
-                                  [--blind NAME ...]
-
 There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
@@ -12,32 +9,29 @@ all. With `--blind`, the aligners of these names also align the sentences of `DA
 
 Ours is run twice, the second time with `--quality fast`. PYTHON is that of an environment with the packages `eflomal` and
 `systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script
-runs again. The record is `results/alignment/aligners.json`.
+runs again.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligner_scores import cells_of, p_value, reliability, scored
-from benchmarks.alignment.gold import Aligned, both, built_in_test, novel_parts, novels, tokenized
+from benchmarks.alignment.aligner_scores import cells_of, p_value, reliability
+from benchmarks.alignment.gold import Aligned, both, built_in_test, novels, tokenized
 from benchmarks.lib import built_in
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
-from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
+from benchmarks.lib.command import Parser, cost_of, rnnsearch, text_options
+from benchmarks.lib.record import RESULTS, kept, machine, read, sized, write_result
+from benchmarks.lib.texts import beginning, write_lines
 from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, Quality
-from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
@@ -66,11 +60,10 @@ def main() -> None:
     on, folder, found = machine(), arguments.output / "aligners", read("alignment/aligners").get("found", {})
     for name in arguments.tests:
         corpus = built_in.corpus(folder / "corpus")
-        test = built_in_test(corpus) if name == "built-in" else novels(arguments.data / "alibi")
-        parts = {"test": range(len(test.gold))} if name == "built-in" else novel_parts(arguments.data / "alibi")
+        test = built_in_test(corpus) if name == "built-in" else novels(arguments.data)
         text = text_of(name, test, arguments.data, folder)
         aligned = aligners(text, folder / name, test, arguments.peers, arguments.others)
-        found[name] = {"machine": on, **compared(aligned, test, parts)}
+        found[name] = {"machine": on, **compared(aligned, test)}
         if name == "built-in":
             found[name]["shown"] = shown(aligned, test, found[name])
     write_result("alignment/aligners", found={name: found[name] for name in TESTS if name in found})
@@ -88,31 +81,25 @@ def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, oth
     return found | {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
 
 
-def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+def compared(found: Mapping[str, Any], test: Aligned) -> dict[str, Any]:
     """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
     names = [name for name in ALIGNERS if name in found]
-    scores = {
-        name: {
-            way: {part: scored(links, test.gold, numbers) for part, numbers in parts.items()}
-            for way, links in found[name]["links"].items()
-        }
-        for name in names
-    }
+    scores = {name: {way: test.scores(links) for way, links in found[name]["links"].items()} for name in names}
     best: dict[str, dict[str, Any]] = {}
-    for part, numbers in parts.items():
+    for part, numbers in test.parts.items():
         best[part] = {}
         for name in filter(OTHERS.__contains__, names):
             way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
             p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
             best[part][name] = {"way": way, "p": p}
     return {
-        "pairs": {part: len(numbers) for part, numbers in parts.items()},
+        "pairs": {part: len(numbers) for part, numbers in test.parts.items()},
         "scores": scores,
         "cost": {name: found[name]["cost"] for name in names},
         "best": best,
         "reliability": {
             part: reliability([cells_of(found["lines"][n]) for n in numbers], [test.gold[n] for n in numbers])
-            for part, numbers in parts.items()
+            for part, numbers in test.parts.items()
         },
     }
 
@@ -132,7 +119,7 @@ def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) ->
 
 def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
     """The two files in which a test set is aligned."""
-    train = [folder / "corpus" / f"train.{language}" for language in ("en", "fr")]
+    train = built_in.part(folder / "corpus", "train")
     training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(tokenized, *train)
     return written(folder / name, (test.sources, test.targets), training)
 
@@ -144,16 +131,14 @@ def written(
     text = output.with_name(f"{output.name}.en"), output.with_name(f"{output.name}.fr")
     if not text[1].exists():
         for path, test_side, training_side in zip(text, tested, training(), strict=True):
-            write_text(path, "".join(" ".join(words) + "\n" for words in chain(test_side, training_side)))
+            write_lines(path, map(" ".join, chain(test_side, training_side)))
     return text
 
 
-def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
+def beginning_of(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
     """The first lines of both files of a text, in files."""
-    paths = [path.with_name(f"{path.stem}-{lines}{path.suffix}") for path in text]
-    for path, whole in zip(paths, text, strict=True):
-        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), lines)))
-    return paths[0], paths[1]
+    first, second = (beginning(whole, lines, whole.with_name(f"{whole.stem}-{lines}{whole.suffix}")) for whole in text)
+    return first, second
 
 
 def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
@@ -169,12 +154,12 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     files: dict[str, list[Links]] = {}
     if OURS in names:
         aligner = learned(text, output.with_name(f"{output.name}.aligner"))
-        files[OURS] = [line.links() for line in aligner.align(zip(sources, targets, strict=True))]
+        files[OURS] = [line.links() for line in aligner.align(test.pairs())]
     for name, file, way in (("eflomal", "eflomal-intersection", WAYS[0]), ("fast_align", "fast_align", WAYS[-1])):
         if name in names:
             files[file] = theirs(name, peers, text, output, test)["links"][way]
     for name, pairs in files.items():
-        write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
+        write_lines(BLIND / f"{name}.links", map(to_pharaoh, pairs))
 
 
 def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
@@ -191,21 +176,21 @@ def ours(
 ) -> tuple[list[LineLinks], dict[str, Any]]:
     """`rnnsearch align` without a model: what the aligner that it keeps says of the test sentences, and the cost."""
     end = "" if quality == "best" else f"-{quality}"
-    links, kept = output.with_name(f"{output.name}.ours{end}"), output.with_name(f"{output.name}.aligner{end}")
-    files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
+    links, saved = output.with_name(f"{output.name}.ours{end}"), output.with_name(f"{output.name}.aligner{end}")
+    files = [*text_options(*text), "--output", links, "--save", saved]
     cost = measured(rnnsearch("align", *files, "--quality", quality), text, links)
-    return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
+    return list(Aligner.load(saved).align(test.pairs())), cost
 
 
-def learned(text: Sequence[Path], kept: Path) -> Aligner:
-    """An aligner that has learned from the two files of a text. It is kept, and loaded if the script runs again."""
-    work = kept.with_name(f"{kept.name}.parts")
-    if not (kept / "aligner.json").exists():
-        print(f"{kept.name}: learning", file=sys.stderr)
+def learned(text: Sequence[Path], saved: Path) -> Aligner:
+    """An aligner that has learned from the two files of a text. It is saved, and loaded if the script runs again."""
+    work = saved.with_name(f"{saved.name}.parts")
+    if not (saved / "aligner.json").exists():
+        print(f"{saved.name}: learning", file=sys.stderr)
         work.mkdir(exist_ok=True)
-        Aligner.learn(Corpus(read_pairs(text[:1], text[1:]), work)).save(kept)
+        Aligner.learn(Corpus(read_pairs(text[:1], text[1:]), work)).save(saved)
         rmtree(work)
-    return Aligner.load(kept)
+    return Aligner.load(saved)
 
 
 def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
@@ -221,20 +206,18 @@ def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Ali
 
 def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str, Any]:
     """The cost of a command that aligns a text in one thread and writes `result` last; kept beside it."""
-    kept, parts, temporary = (result.with_name(f"{result.name}.{end}") for end in ("cost.json", "parts", "temporary"))
-    if not kept.exists():
+    cost, parts, temporary = (result.with_name(f"{result.name}.{end}") for end in ("cost.json", "parts", "temporary"))
+
+    def measure() -> dict[str, float]:
         print(f"{result.name}: aligning", file=sys.stderr)
         temporary.mkdir(exist_ok=True)
-        cost, pairs = cost_of(command, 1, (temporary, parts)), sum(1 for _ in read_lines(text[0]))
-        write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
+        found, pairs = cost_of(command, 1, (temporary, parts)), sum(1 for _ in read_lines(text[0]))
         rmtree(temporary)
-    return dict(json.loads(kept.read_text(encoding="utf-8")))
+        return found | {"pairs": pairs, "pairs_per_second": pairs / found["processor"]}
+
+    return kept(cost, measure)
 
 
 def first_lines(path: Path, test: Aligned) -> list[Links]:
     """The links of the test sentences, which come first."""
     return [parse_gold(line).sure for line, _ in zip(read_lines(path), test.gold, strict=False)]
-
-
-if __name__ == "__main__":
-    main()

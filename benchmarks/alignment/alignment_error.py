@@ -1,7 +1,5 @@
 """The alignment error rate of attention, in one direction and in both, beside a standard aligner's.
 
-    python benchmarks/alignment/alignment_error.py --output RUNS [--data DATA --model EN-FR] [--eflomal PYTHON]
-
 On the built-in corpus, whose grammar provides the gold links, two models of the preset `demo` are trained, one for each
 direction, and align the test set. With `--model` (trained by `multi30k.py`, say), the five novels of `DATA/alibi` are
 aligned too, which are out of domain for it. The standard aligner is eflomal (Östling and Tiedemann 2016), if `--eflomal`
@@ -12,43 +10,34 @@ alike. Its links of the training text of the built-in corpus then guide the atte
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.gold import Aligned, both, built_in_test, novels, tokenized
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.texts import sides, write_lines
 from benchmarks.peers.aligners import EFLOMAL
-from rnnsearch.atomic import write_text
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import Links, hard_alignment, parse_gold, to_pharaoh
-from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.translation import Translator, load
 
 
 def main() -> None:
     """Train, align, score, record."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with alibi/ and multi30k/ in it")
-    parser.add_argument("--model", type=Path, help="a model trained on Multi30k English–French, for the novels")
+    parser = Parser(__doc__, "output", "data?", "model?")
     parser.add_argument("--eflomal", type=Path, help="the Python of an environment with eflomal")
     arguments = parser.parse_args()
 
     on, folder = machine(), arguments.output / "alignment-error"
     found: dict[str, dict[str, Any]] = {"built-in": of_built_in(folder, arguments.eflomal)}
     if arguments.data and arguments.model:
-        text = arguments.data / "multi30k"
-        training = (text / "train.en.gz", text / "train.fr.gz")
-        test, model = novels(arguments.data / "alibi"), load(arguments.model)
-        found["novels"] = {"pairs": len(test.gold), "attention": scored(test, links_of(model, test))}
+        training = sides(arguments.data, "multi30k/train")
+        test, model = novels(arguments.data), load(arguments.model)
+        found["novels"] = {"pairs": len(test.gold), "attention": test.score(links_of(model, test))}
         if arguments.eflomal:
             found["novels"] |= eflomal(arguments.eflomal, training, test)[0]
     write_result("alignment/alignment_error", machine=on, found=found)
@@ -69,16 +58,15 @@ def of_built_in(folder: Path, program: Path | None) -> dict[str, Any]:
     ]
     found = {
         "pairs": len(test.gold),
-        "attention": scored(test, forward),
-        "attention, intersection": scored(test, both(forward, backward, "intersection")),
-        "attention, grow-diag": scored(test, both(forward, backward, "grow-diag")),
+        "attention": test.score(forward),
+        "attention, intersection": test.score(both(forward, backward, "intersection")),
+        "attention, grow-diag": test.score(both(forward, backward, "grow-diag")),
     }
     if program:
-        scores, of_training = eflomal(program, (corpus / "train.en", corpus / "train.fr"), test)
-        links = folder / "train.links"
-        write_text(links, "".join(f"{to_pharaoh(pair)}\n" for pair in of_training))
+        scores, of_training = eflomal(program, built_in.part(corpus, "train"), test)
+        links = write_lines(folder / "train.links", map(to_pharaoh, of_training))
         guided = trained(folder / "en-fr-guided", corpus, "en", "fr", "--links", links)
-        found |= {"attention, guided by eflomal": scored(test, links_of(guided, test)), **scores}
+        found |= {"attention, guided by eflomal": test.score(links_of(guided, test)), **scores}
     return found
 
 
@@ -91,8 +79,8 @@ def trained(model: Path, corpus: Path, source: str, target: str, *options: objec
 
 def links_of(model: Translator, test: Aligned) -> list[Links]:
     """The links of attention, given both sides."""
-    lines = ([" ".join(words) for words in side] for side in (test.sources, test.targets))
-    return [hard_alignment(pair.alignment) for pair in model.score(*lines, tokenized=True) if pair.alignment is not None]
+    pairs = model.score(*test.lines(), tokenized=True)
+    return [hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None]
 
 
 def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[dict[str, Any], list[Links]]:
@@ -100,23 +88,14 @@ def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[
     with tempfile.TemporaryDirectory() as name:
         text = Path(name) / "s", Path(name) / "t"
         for path, sentences, lines in zip(text, (test.sources, test.targets), tokenized(*training), strict=True):
-            write_text(path, "".join(" ".join(words) + "\n" for words in chain(sentences, lines)))
+            write_lines(path, map(" ".join, chain(sentences, lines)))
         links = Path(name) / "forward", Path(name) / "backward"
         subprocess.run([*map(str, EFLOMAL.command(program, text, links))], check=True, stdout=subprocess.DEVNULL)
         forward, backward = ([parse_gold(line).sure for line in read_lines(path)] for path in links)
     tested, grown = len(test.gold), both(forward, backward, "grow-diag")
     scores = {
-        "eflomal": scored(test, forward[:tested]),
-        "eflomal, intersection": scored(test, both(forward[:tested], backward[:tested], "intersection")),
-        "eflomal, grow-diag": scored(test, grown[:tested]),
+        "eflomal": test.score(forward[:tested]),
+        "eflomal, intersection": test.score(both(forward[:tested], backward[:tested], "intersection")),
+        "eflomal, grow-diag": test.score(grown[:tested]),
     }
     return scores, grown[tested:]
-
-
-def scored(test: Aligned, links: Sequence[Links]) -> dict[str, Any]:
-    """The score against the gold links."""
-    return asdict(alignment_error_rate(links, test.gold))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """What the alignment layer gains: the alignment error rate of a translator's attention and of its alignment layer.
 
-    python benchmarks/alignment/alignment_layer.py --data DATA [--model MODEL]
-
 MODEL is an English–French translator with an alignment layer (`rnnsearch learn-links`), by default the installed one. The
 novels of `DATA/alibi` are aligned by its attention, by the attention as it is read one word later, when the word itself is
 known (Shift-Att of Chen et al. 2020), and by the layer. How often links of a given probability are right is measured too.
@@ -10,20 +8,15 @@ What was chosen, was chosen on the two novels DEVELOPED_ON of `aligners.py`; the
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.aligner_scores import Cells, reliability
-from benchmarks.alignment.gold import novel_parts, novels
+from benchmarks.alignment.gold import novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, write_result
 from rnnsearch.data.word_alignments import Links, hard_alignment
-from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.translation import ScoredPair, load
 
 LEAST = 0.01
@@ -32,15 +25,10 @@ LEAST = 0.01
 
 def main() -> None:
     """Align, score, record."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--model", type=Path, help="a translator with an alignment layer, English to French")
-    arguments = parser.parse_args()
-
-    on = machine()
+    arguments = Parser(__doc__, "data", "model?").parse_args()
+    on, test = machine(), novels(arguments.data)
     translator = load(*([arguments.model] if arguments.model else []))
-    test, parts = novels(arguments.data / "alibi"), novel_parts(arguments.data / "alibi")
-    lines = ([" ".join(words) for words in side] for side in (test.sources, test.targets))
-    pairs = translator.score(*lines, tokenized=True)
+    pairs = translator.score(*test.lines(), tokenized=True)
     ways = {
         "attention": [hard_alignment(_there(pair)) for pair in pairs],
         "attention, one word later": [later(pair) for pair in pairs],
@@ -48,14 +36,14 @@ def main() -> None:
     }
     found: dict[str, Any] = {}
     for way, links in ways.items():
-        found[way] = {}
-        for part, numbers in parts.items():
-            score = alignment_error_rate([links[n] for n in numbers], [test.gold[n] for n in numbers])
-            found[way][part] = {"aer": score.aer, "precision": score.precision, "recall": score.recall}
+        found[way] = {
+            part: {name: score[name] for name in ("aer", "precision", "recall")}
+            for part, score in test.scores(links).items()
+        }
         print(way, *(f"{part} {score['aer']:.4f}" for part, score in found[way].items()))
     probable = {
         part: reliability([cells(pairs[n]) for n in numbers], [test.gold[n] for n in numbers])
-        for part, numbers in parts.items()
+        for part, numbers in test.parts.items()
     }
     for part, of in probable.items():
         print(part, *(f"{kind}: calibration error {one['expected_calibration_error']:.4f}" for kind, one in of.items()))
@@ -79,7 +67,3 @@ def cells(pair: ScoredPair) -> Cells:
 def _there(pair: ScoredPair) -> Any:
     assert pair.alignment is not None
     return pair.alignment
-
-
-if __name__ == "__main__":
-    main()

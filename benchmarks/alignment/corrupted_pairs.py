@@ -1,32 +1,26 @@
 """Pairs that are no translations, found by the scores of word alignment: `rnnsearch eflomal-align` beside eflomal's.
 
-    python benchmarks/alignment/corrupted_pairs.py --data DATA --output RUNS --peers PYTHON
-
 The text is PAIRS pairs of Europarl, drawn at random. The targets of a tenth of them are exchanged among each other, so that
 each is a sentence of the text beside a source that it does not translate. Both aligners learn from this text and score its
 pairs, in both directions, as OpusFilter has it done. The measure is the area under the ROC curve: the probability that a
 corrupted pair has a worse score than a pair that is left alone. `both` is the mean of the scores of both directions.
 
-PYTHON is that of an environment with the package `eflomal`, which is never a dependency. The record is
-`results/alignment/corrupted_pairs.json`.
+PYTHON is that of an environment with the package `eflomal`, which is never a dependency.
 """
 
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.aligners import europarl
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.lines import read_lines
 
 PAIRS = sized(10_000, 60)
@@ -42,10 +36,7 @@ def main() -> None:
     folder = arguments.output / "corrupted_pairs"
     folder.mkdir(parents=True, exist_ok=True)
     corrupted, files = written(arguments.data, folder)
-    programs = {
-        "rnnsearch": rnnsearch("eflomal-align"),
-        "eflomal": [str(arguments.peers.with_name("eflomal-align"))],
-    }
+    programs = {"rnnsearch": rnnsearch("eflomal-align"), "eflomal": [str(arguments.peers.with_name("eflomal-align"))]}
     write_result(
         "alignment/corrupted_pairs",
         machine=machine(),
@@ -64,7 +55,7 @@ def written(data: Path, folder: Path) -> tuple[NDArray[np.bool_], list[Path]]:
         target[place] = line
     files = [folder / "text.en", folder / "text.fr"]
     for file, lines in zip(files, (source, target), strict=True):
-        write_text(file, "".join(f"{line}\n" for line in lines))
+        write_lines(file, lines)
     corrupted = np.zeros(len(source), bool)
     corrupted[chosen] = True
     return corrupted, files
@@ -88,7 +79,3 @@ def area(scores: NDArray[np.float64], corrupted: NDArray[np.bool_]) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[numbers]
     positive, negative = int(corrupted.sum()), int((~corrupted).sum())
     return float((ranks[corrupted].sum() - positive * (positive + 1) / 2) / (positive * negative))
-
-
-if __name__ == "__main__":
-    main()

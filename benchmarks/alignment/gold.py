@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
-from rnnsearch.atomic import write_text
+from benchmarks.lib import built_in
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
+from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.text.tokenize import Tokenizer
 
 LONGEST = 60
@@ -28,11 +31,33 @@ class Aligned:
     sources: Sentences
     targets: Sentences
     gold: list[GoldLinks]
+    parts: dict[str, Sequence[int]] = field(default_factory=dict)
+    """The numbers of the pairs in each part, by the name of the part."""
+
+    def pairs(self) -> Iterator[tuple[list[str], list[str]]]:
+        """Both sides of each pair."""
+        return zip(self.sources, self.targets, strict=True)
+
+    def lines(self) -> Iterator[list[str]]:
+        """The sources, and the targets, as lines of words between spaces."""
+        return ([" ".join(words) for words in side] for side in (self.sources, self.targets))
+
+    def part(self, name: str) -> Aligned:
+        """The pairs of a part."""
+        return self.chosen(self.parts[name])
 
     def chosen(self, numbers: Sequence[int]) -> Aligned:
         """The pairs of these numbers."""
         sources, targets = ([side[n] for n in numbers] for side in (self.sources, self.targets))
         return Aligned(sources, targets, [self.gold[n] for n in numbers])
+
+    def score(self, links: Sequence[Links]) -> dict[str, Any]:
+        """The score of the links of all pairs."""
+        return asdict(alignment_error_rate(links, self.gold))
+
+    def scores(self, links: Sequence[Links]) -> dict[str, dict[str, Any]]:
+        """The score of each part."""
+        return {name: self.part(name).score([links[n] for n in numbers]) for name, numbers in self.parts.items()}
 
 
 def tokenized(english: Path, french: Path) -> tuple[Sentences, Sentences]:
@@ -46,26 +71,24 @@ def tokenized(english: Path, french: Path) -> tuple[Sentences, Sentences]:
 
 def built_in_test(corpus: Path) -> Aligned:
     """The test set of the built-in corpus."""
-    return Aligned(*tokenized(corpus / "test.en", corpus / "test.fr"), read_gold(corpus / "test.gold"))
+    gold = read_gold(corpus / "test.gold")
+    return Aligned(*tokenized(*built_in.part(corpus, "test")), gold, {"test": range(len(gold))})
 
 
-def novels(folder: Path) -> Aligned:
-    """The gold alignments of `alibi`: English as the source, French as the target."""
-    found = Aligned([], [], [])
-    for _, english, french, links in _pairs(folder):
+def novels(data: Path) -> Aligned:
+    """The gold alignments of `DATA/alibi`: English as the source, French as the target.
+
+    Its parts are the novels that were developed on, and the test, which are the others.
+    """
+    developed: list[int] = []
+    test: list[int] = []
+    found = Aligned([], [], [], {"developed on": developed, "test": test})
+    for novel, english, french, links in _pairs(data / "alibi"):
+        (developed if novel in DEVELOPED_ON else test).append(len(found.gold))
         found.sources.append(english.split())
         found.targets.append(french.split())
         found.gold.append(parse_gold(links, reverse=True))
     return found
-
-
-def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
-    """The sentences of the novels that were developed on, and of the others, by number as `novels` has them."""
-    developed = [novel in DEVELOPED_ON for novel, *_ in _pairs(folder)]
-    return {
-        "developed on": [n for n, known in enumerate(developed) if known],
-        "test": [n for n, known in enumerate(developed) if not known],
-    }
 
 
 def language_sets(folder: Path) -> dict[str, Aligned]:
@@ -92,7 +115,7 @@ def language_text(folder: Path, output: Path, lines: int | None = None) -> tuple
         parts = [folder / f"test.{side}", folder / f"dev.{side}", folder / f"train.{side}.xz"]
         whole = chain.from_iterable(read_lines(part) for part in parts if part.exists())
         if not path.exists():
-            write_text(path, "".join(f"{line}\n" for line in islice(whole, lines)))
+            write_lines(path, islice(whole, lines))
     return text
 
 

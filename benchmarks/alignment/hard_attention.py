@@ -1,8 +1,5 @@
 """Soft against hard attention (section 5.2.1 of the paper): how often a French determiner agrees with its noun.
 
-    python benchmarks/alignment/hard_attention.py --model MODEL --source test.en --target test.fr --name built-in \
-        [--gold test.gold]
-
 The paper argues that an article such as *l'* cannot be translated from *the* alone, since its form depends on the noun, so
 that a soft alignment is needed. Here a model reads given translations. At every determiner, the form with the highest
 probability among the forms of the same determiner is compared with the reference, once with the context that the soft
@@ -12,13 +9,10 @@ word that the determiner is linked to. All other steps are soft. Rows are added 
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, write_result
@@ -93,8 +87,7 @@ def agreement(model_folder: Path, source: Path, target: Path, gold: Path | None)
 
 def main() -> None:
     """Measure one model on one text, and add a row to the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--target", type=Path, required=True, help="its reference translations, in French")
+    parser = Parser(__doc__, "model", "source", "target")
     parser.add_argument("--gold", type=Path, help="gold links of the pairs")
     parser.add_argument("--name", required=True, help="the name of the row")
     arguments = parser.parse_args()
@@ -102,7 +95,3 @@ def main() -> None:
     print(found)
     rows = read("alignment/hard_attention").get("rows", {})
     write_result("alignment/hard_attention", machine=machine(), rows={**rows, arguments.name: found})
-
-
-if __name__ == "__main__":
-    main()

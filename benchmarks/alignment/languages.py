@@ -1,39 +1,29 @@
 """Word alignment of nine languages with English.
 
-    python benchmarks/alignment/languages.py --data DATA --output RUNS [--languages LL ...]
-
 The sentences `test` and `dev` of a language in `DATA/align` are aligned together with those of its `train`; the aligner is
 kept in RUNS. The hand-made links of `dev` are scored, where there are any; `link_weights.py` learns from them. Those of
 `test` are elsewhere; what is drawn for these sentences goes to `results/blind/align/LL/rnnsearch.links`, with the language
 as the source. For each set the record tells, besides, what is seen without hand-made links: for how many links a word both
-directions agree, how many are expected, and how many are drawn. A language that is not asked for keeps its record, in
-`results/alignment/languages.json`.
+directions agree, how many are expected, and how many are drawn. A language that is not asked for keeps its record.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligner_scores import scored
 from benchmarks.alignment.aligners import OURS, learned
-from benchmarks.alignment.gold import LANGUAGES, language_sets, language_text
+from benchmarks.alignment.gold import LANGUAGES, Aligned, language_sets, language_text
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import RESULTS, machine, read, write_result
+from benchmarks.lib.texts import write_lines
 from rnnsearch.alignment import LineLinks
-from rnnsearch.atomic import write_text
-from rnnsearch.data.word_alignments import GoldLinks, to_pharaoh
+from rnnsearch.data.word_alignments import to_pharaoh
 
 
 def main() -> None:
     """Align, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", languages=LANGUAGES).parse_args()
 
     on, folder = machine(), arguments.output / "aligners"
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,24 +34,20 @@ def main() -> None:
         aligner = learned(text, folder / f"{language}.aligner")
         record[language] = {"machine": on, "sets": {}}
         for name, pairs in sets.items():
-            lines = list(aligner.align(zip(pairs.sources, pairs.targets, strict=True)))
-            words = sum(map(len, pairs.sources + pairs.targets)) / 2  # on average of both sides
-            record[language]["sets"][name] = described(lines, words, pairs.gold if name == "dev" else [])
+            lines = list(aligner.align(pairs.pairs()))
+            record[language]["sets"][name] = described(lines, pairs, name == "dev")
             if name == "test":
-                links = "".join(f"{to_pharaoh(line.links())}\n" for line in lines)
-                write_text(RESULTS / "blind" / "align" / language / f"{OURS}.links", links)
+                path = RESULTS / "blind" / "align" / language / f"{OURS}.links"
+                write_lines(path, (to_pharaoh(line.links()) for line in lines))
     write_result("alignment/languages", languages={name: record[name] for name in LANGUAGES if name in record})
 
 
-def described(lines: Sequence[LineLinks], words: float, gold: Sequence[GoldLinks]) -> dict[str, Any]:
-    """What is known of the links of these lines without hand-made links, and their score, if there are any of these."""
+def described(lines: Sequence[LineLinks], pairs: Aligned, known: bool) -> dict[str, Any]:
+    """What is seen of the links of these lines without hand-made links, and their score, if there are any of these."""
     links = [line.links() for line in lines]
     agreed = sum(len(line.links("intersection")) for line in lines)
     expected = sum(float(line.probability.sum()) for line in lines)
+    words = sum(map(len, pairs.sources + pairs.targets)) / 2  # on average of both sides
     numbers = {"agreed": agreed, "expected": expected, "drawn": sum(map(len, links))}
     found: dict[str, Any] = {"links per word": {name: number / words for name, number in numbers.items()}}
-    return found | ({"score": scored(links, gold, range(len(gold)))} if gold else {})
-
-
-if __name__ == "__main__":
-    main()
+    return found | ({"score": pairs.score(links)} if known else {})

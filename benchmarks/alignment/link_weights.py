@@ -1,7 +1,5 @@
 """Learns the weights of the probability of a link (`rnnsearch/alignment/link_weights.json`) from gold links.
 
-    python benchmarks/alignment/link_weights.py --data DATA --output RUNS
-
 The aligners learn from texts of different sizes (TEXTS), since the weights are to suit all of them, and a small text is to
 its language what a large one is to a language that is far away. The network learns the gold links of the two novels
 DEVELOPED_ON, those of `DATA/align/LL/dev`, and those of the first 500 training sentences of the built-in corpus, which count
@@ -12,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,19 +17,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligners import beginning, learned, text_of
-from benchmarks.alignment.gold import (
-    LANGUAGES,
-    Aligned,
-    built_in_test,
-    language_sets,
-    language_text,
-    novel_parts,
-    novels,
-    tokenized,
-)
+from benchmarks.alignment.aligners import beginning_of, learned, text_of
+from benchmarks.alignment.gold import LANGUAGES, Aligned, built_in_test, language_sets, language_text, novels, tokenized
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import TINY, sized
@@ -66,8 +52,7 @@ Cells = tuple[Doubles, Doubles, Doubles]
 
 def main() -> None:
     """Train, collect, fit, write."""
-    parser = Parser(__doc__, "data", "output")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output").parse_args()
     folder = arguments.output / "aligners"
     folder.mkdir(parents=True, exist_ok=True)
     collected: list[Cells] = []
@@ -75,7 +60,7 @@ def main() -> None:
         for lines in sizes:
             text, known = known_links(name, lines, arguments.data, folder)
             aligner = learned(text, folder / f"{name}-{lines or 'all'}.aligner")
-            found = aligner.align(zip(known.sources, known.targets, strict=True))
+            found = aligner.align(known.pairs())
             for line, gold in zip(found, known.gold, strict=True):
                 evidence, linked, weight = cells(line, gold, GENERATED if name == "built-in" else 1.0)
                 collected.append((evidence, linked, weight / 2))
@@ -92,14 +77,13 @@ def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple
         return language_text(data / "align" / name, folder, lines), language_sets(data / "align" / name)["dev"]
     corpus = built_in.corpus(folder / "corpus")
     if name == "novels":
-        test = novels(data / "alibi")
-        known = test.chosen(novel_parts(data / "alibi")["developed on"])
+        test = novels(data)
+        known = test.part("developed on")
     else:
         test = built_in_test(corpus)
-        whole = tokenized(corpus / "train.en", corpus / "train.fr")
-        known = Aligned(*whole, read_gold(corpus / "train.gold")).chosen(range(TRAINED))
+        known = Aligned(*tokenized(*built_in.part(corpus, "train")), read_gold(corpus / "train.gold")).chosen(range(TRAINED))
     text: Sequence[Path] = text_of(name, test, data, folder)
-    return (beginning(text, lines) if lines else text), known
+    return (beginning_of(text, lines) if lines else text), known
 
 
 def cells(line: LineLinks, gold: GoldLinks, weight: float) -> Cells:
@@ -135,7 +119,3 @@ def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str,
 
     optimizer.step(cost)
     return {"mean": mean, "deviation": deviation} | {name: part.detach().numpy() for name, part in weights.items()}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """A toy Tacotron: which attention reads longer sequences than it was trained on?
 
-    python benchmarks/alignment/toy_tacotron.py [--seed 1]
-
 A model reads symbols and speaks them, frame by frame: each symbol is a spectrum that is held for one to three frames. It is
 trained on 3 to 8 symbols, and then speaks longer sequences, with its own frames as inputs. A sequence is right if all of
 its frames are nearest to the right spectrum, and it ends after the last. As the symbols are random, many are repeated, so a
@@ -11,14 +9,10 @@ are those of `docs/how-to/coming-from-keras.md`. The rows of a seed are added to
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, sized, write_result
@@ -135,7 +129,3 @@ def main() -> None:
     seeds = {**read("alignment/toy_tacotron").get("right_percent", {}), f"seed {seed}": found}
     setting = {"updates": UPDATES, "batch": BATCH, "trained_on_symbols": list(TRAINED), "tested_sequences": TESTED}
     write_result("alignment/toy_tacotron", machine=machine(), setting=setting, right_percent=dict(sorted(seeds.items())))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,26 +1,19 @@
 """The settings of the preset `characters`: what other ones do to the pronunciation of three languages.
 
-    python benchmarks/characters/ablation.py --data DATA --output RUNS
-
 The languages are those of `low` of SIGMORPHON 2021 with the most errors, Khmer, Latvian and Slovene; each has 800 words to
 learn from and 100 to be scored on. Every row of `CHANGES` is trained once, with one thread, and what is trained already in
-RUNS stays. Written is `benchmarks/results/characters/ablation.json`: the error rates of the 300 words together.
+RUNS stays. The error rates are those of the 300 words together.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import unicodedata
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.characters.g2p import Task, train
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.lib.record import machine, read_json, sized, write_result
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.model_folder import load_system
@@ -43,8 +36,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Train, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output").parse_args()
     rows = []
     for name, settings in list(CHANGES.items())[: sized(None, 2)]:
         tasks = [Task("low", language, arguments.data, arguments.output / name) for language in LANGUAGES]
@@ -56,18 +48,14 @@ def main() -> None:
 
 
 def scored(tasks: list[Task]) -> dict[str, Any]:
-    """The error rates of the development sets together, and what the trainings took.
-
-    Symbols are what stands between spaces, whatever the units of the model are.
-    """
-    found: list[list[str]] = []
-    references: list[list[str]] = []
+    """The error rates of the development sets together, and what the trainings took."""
+    found, references = [], []
     for task in tasks:
         pairs = list(read_table(task.table("dev")))
         translations = Translator([load_system(task.folder)]).translate([word for word, _ in pairs])
-        found += [unicodedata.normalize("NFC", one.text).split() for one in translations]
-        references += [unicodedata.normalize("NFC", phones).split() for _, phones in pairs]
-    records = [json.loads((task.folder / "training.json").read_text()) for task in tasks]
+        found += [symbols(one.text) for one in translations]
+        references += [symbols(phones) for _, phones in pairs]
+    records = [read_json(task.folder / "training.json") for task in tasks]
     rates = asdict(error_rates(found, references))
     del rates["confusions"]
     return {
@@ -78,5 +66,6 @@ def scored(tasks: list[Task]) -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    main()
+def symbols(text: str) -> list[str]:
+    """What stands between spaces, whatever the units of the model are."""
+    return unicodedata.normalize("NFC", text).split()

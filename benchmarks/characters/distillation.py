@@ -1,7 +1,5 @@
 """Does one model learn from several what they say of words that no dictionary has?
 
-    python benchmarks/characters/distillation.py --data DATA --runs RUNS --text TEXT... [--language fre] [--words 20000]
-
 RUNS is the output of `g2p.py`, with the ensemble of this language. It pronounces the most frequent words of TEXT that are
 not in its dictionary, and one model of the size of its members learns from what it says beside the dictionary
 (sequence-level distillation, Kim & Rush 2016). Recorded are the error rates on the development set, and the words per second
@@ -11,19 +9,16 @@ of processor time, of the first member, of the ensemble and of the new model.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.characters.models import scored, train, training_of
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.read import read_table
 from rnnsearch.model_folder import load_members
@@ -51,11 +46,9 @@ def translators(folder: Path) -> dict[str, Translator]:
 
 def main() -> None:
     """Pronounce, train, score, record."""
-    parser = Parser(__doc__, "data")
+    parser = Parser(__doc__, "data", language="fre", words=sized(20_000, 20))
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="text of the language")
-    parser.add_argument("--language", default="fre", help="a language of medium")
-    parser.add_argument("--words", type=int, default=sized(20_000, 20))
     asked = parser.parse_args()
 
     on, name = machine(), f"medium-{asked.language}"
@@ -65,13 +58,12 @@ def main() -> None:
     if not taught.exists():
         known = {word for table in tables.values() for word, _ in read_table(table)} | set(read_lines(test))
         chosen = words_of(asked.text, known, asked.words)
-        write_text(words, "".join(f"{word}\n" for word in chosen))
+        write_lines(words, chosen)
         phones = taught.with_suffix(".phones")
         run("translate", "--model", asked.runs / name, words, "--output", phones, threads=1)
         pairs = zip(chosen, read_lines(phones), strict=True)
-        write_text(taught, "".join(f"{word}\t{found}\n" for word, found in pairs))
-    if not (model / "training.json").exists():
-        train(model, [tables["train"], taught], tables["dev"], SETTINGS)
+        write_lines(taught, (f"{word}\t{found}" for word, found in pairs))
+    train(model, [tables["train"], taught], tables["dev"], SETTINGS)
     torch.set_num_threads(1)
     systems = {**translators(asked.runs / name), "distilled": translators(model)["one"]}
     found = {system: scored(translator, tables["dev"])[0] for system, translator in systems.items()}
@@ -87,7 +79,3 @@ def main() -> None:
         minutes=training["minutes"],
         found=found,
     )
-
-
-if __name__ == "__main__":
-    main()

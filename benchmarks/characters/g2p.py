@@ -1,7 +1,7 @@
 """Grapheme-to-phoneme conversion: the languages of SIGMORPHON 2021, task 1, by the preset `characters`.
 
-    python benchmarks/characters/g2p.py --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low] [--languages fre]
-    python benchmarks/characters/g2p.py --data DATA --output RUNS --multilingual [--models 5] [...]
+    python benchmarks characters/g2p --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low] [--languages fre]
+    python benchmarks characters/g2p --data DATA --output RUNS --multilingual [--models 5] [...]
 
 For each language of `DATA/g2p/LEVEL/LANG_train.tsv` and `LANG_dev.tsv` (word, tab, phones), `rnnsearch train` trains one
 model, or an ensemble, of which the single model is the first. `--jobs` languages are trained side by side, with one thread
@@ -20,22 +20,19 @@ record has of other levels stays.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import unicodedata
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.characters import models
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
-from rnnsearch.atomic import write_json, write_text
+from benchmarks.lib.command import Parser, side_by_side
+from benchmarks.lib.record import RESULTS, machine, read, read_json, sized, write_result
+from benchmarks.lib.texts import write_lines
+from rnnsearch.atomic import write_json
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
@@ -95,7 +92,7 @@ class Task:
             return given
         named = self.folder.with_name(f"{self.name}-{part}.tsv")
         if not named.exists():
-            write_text(named, "".join(f"{line}\t{self.language}\n" for line in read_lines(given)))
+            write_lines(named, (f"{line}\t{self.language}" for line in read_lines(given)))
         return named
 
     def test_words(self) -> list[str]:
@@ -110,12 +107,9 @@ class Task:
 
 def main() -> None:
     """Train, pronounce, score, record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--models", type=int, default=1, help="the number of models of each language")
-    parser.add_argument("--jobs", type=int, default=1, help="the number of languages that are trained side by side")
+    parser = Parser(__doc__, "data", "output", models=1, jobs=1, multilingual=False)
     parser.add_argument("--levels", nargs="*", default=["low", "medium"], choices=LEVELS)
     parser.add_argument("--languages", nargs="*", help="only these")
-    parser.add_argument("--multilingual", action="store_true", help="those of low, from a model of all languages")
     arguments = parser.parse_args()
     if arguments.multilingual:
         arguments.levels = ["low"]
@@ -124,9 +118,7 @@ def main() -> None:
     if arguments.multilingual:
         train_all([task for level in OFTEN for task in tasks_of(level, arguments)])
     wanted = [task for task in tasks if not arguments.languages or task.language in arguments.languages]
-    with ThreadPoolExecutor(arguments.jobs) as threads:
-        for task in threads.map(lambda task: done(task, arguments.models), wanted):
-            print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], arguments.models)), flush=True)
+    side_by_side(lambda task: done(task, arguments.models), wanted, arguments.jobs)
     found = rows(tasks, arguments.models)
     on = machine()
     more = {"shared": models.training_of(tasks[0].parent)} if arguments.multilingual else {}
@@ -155,33 +147,27 @@ def systems(count: int, multilingual: bool) -> list[str]:
     return [one] if count == 1 else [one, several]
 
 
-def done(task: Task, count: int) -> Task:
+def done(task: Task, count: int) -> None:
     """Train and pronounce a language, as far as it is not done yet."""
     for system, members in zip(systems(count, task.multilingual), (1, count), strict=False):
         path = task.folder / f"{system}.json"
-        if path.exists() and json.loads(path.read_text())["models"] == members:
-            continue
-        train(task, members, task.settings())
-        write_json(path, pronounced(task, system, members))
-    return task
+        if not path.exists() or read_json(path)["models"] != members:
+            train(task, members, task.settings())
+            write_json(path, pronounced(task, system, members))
+    print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], count)), flush=True)
 
 
 def train(task: Task, count: int, settings: Sequence[str] = ()) -> None:
     """Train so many models, or go on with it, in a process of its own; `settings` are `section.key=value`."""
-    if count == 1 and (task.folder / "training.json").exists():
-        return
-    start = ["--from", str(task.parent)] if task.multilingual else []
-    models.train(task.folder, [task.table("train")], task.table("dev"), settings, [*start, "--models", count])
+    start = ["--from", task.parent] if task.multilingual else []
+    models.train(task.folder, [task.table("train")], task.table("dev"), settings, *start, models=count)
 
 
 def train_all(tasks: Sequence[Task]) -> None:
     """Train the model of all languages, or go on with it."""
     parent = tasks[0].parent
-    if (parent / "training.json").exists():
-        return
-    development = parent.with_name("all-dev.tsv")
     lines = [Random(1).sample(list(read_lines(task.table("dev"))), DEVELOPMENT_WORDS) for task in tasks]
-    write_text(development, "".join(f"{line}\n" for of_language in lines for line in of_language))
+    development = write_lines(parent.with_name("all-dev.tsv"), chain.from_iterable(lines))
     models.train(parent, [task.table("train") for task in tasks for _ in range(OFTEN[task.level])], development, SHARED)
 
 
@@ -194,7 +180,7 @@ def pronounced(task: Task, system: str, count: int) -> dict[str, Any]:
     ours = (one.tokens for one in found)
     phones_alone = error_rates(*([*map(without_length_and_accent, words)] for words in (ours, theirs)))
     blind = translator.translate(task.test_words())
-    write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
+    write_lines(BLIND / system / f"{task.name}.txt", (one.text for one in blind))
     folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, count + 1))]
     records = [models.training_of(folder) for folder in folders]
     return {
@@ -219,8 +205,4 @@ def without_length_and_accent(phones: Sequence[str]) -> list[str]:
 def rows(tasks: Sequence[Task], count: int) -> list[dict[str, Any]]:
     """What was found for these languages, as far as they are done."""
     paths = [task.folder / f"{system}.json" for task in tasks for system in systems(count, task.multilingual)]
-    return [json.loads(path.read_text()) for path in paths if path.exists()]
-
-
-if __name__ == "__main__":
-    main()
+    return [read_json(path) for path in paths if path.exists()]

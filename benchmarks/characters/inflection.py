@@ -1,19 +1,14 @@
 """Inflection: the forms of regular French verbs that the model has not seen, by the preset `characters`.
 
-    python benchmarks/characters/inflection.py --output RUNS
-
 The table is made here, by the rules of grammar: for each infinitive six persons of four tenses, as in `manger TAB mangeons
 TAB V;PRS;1;PL`. The verbs of development and test set are not among those of the training. The same command goes on after
-it was stopped. Written is `benchmarks/results/characters/inflection.json`.
+it was stopped.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
 from benchmarks.characters.models import scored, train, training_of
@@ -60,8 +55,7 @@ def forms(verb: str) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Make the tables, train, score, record."""
-    parser = Parser(__doc__, "output")
-    output: Path = parser.parse_args().output
+    output: Path = Parser(__doc__, "output").parse_args().output
 
     verbs = random.Random(1).sample(VERBS, len(VERBS))
     parts = {"test": verbs[:HELD_OUT], "dev": verbs[HELD_OUT : 2 * HELD_OUT], "train": verbs[2 * HELD_OUT :]}
@@ -70,8 +64,7 @@ def main() -> None:
         rows = (f"{verb}\t{form}\t{features}\n" for verb in chosen for form, features in forms(verb))
         write_text(tables[part], "".join(rows))
     model = output / "model"
-    if not (model / "training.json").exists():
-        train(model, [tables["train"]], tables["dev"], ["data.target_units=characters"])
+    train(model, [tables["train"]], tables["dev"], ["data.target_units=characters"])
     rates, written = scored(rnnsearch.load(model), tables["test"])
     training = training_of(model)
     print(f"{len(parts['test'])} verbs, {rates['lines']} forms: {rates['wer']:.1f}% are wrong")
@@ -86,7 +79,3 @@ def main() -> None:
         **training,
         **rates,
     )
-
-
-if __name__ == "__main__":
-    main()

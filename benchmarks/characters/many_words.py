@@ -1,7 +1,5 @@
 """How many words per second does `translate` pronounce on one core and on two, and how soon does `pronounce` answer?
 
-    python benchmarks/characters/many_words.py --words WORDS [--count 20000] [--rounds 3] [--model MODEL]
-
 WORDS is a file of spellings, one a line, or the first column of a table; so many are drawn from it. They are translated by
 the whole command, its start included: in one process of one thread and in two, which take turns, by beam search and
 greedily, exactly and, where the processor has such instructions, with int8. Then one word is pronounced, several times. With
@@ -13,16 +11,13 @@ from __future__ import annotations
 import itertools
 import random
 import statistics
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import SPEED, Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
+from benchmarks.lib.texts import write_lines
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
 from rnnsearch.data.lines import read_lines
 
 WORD = "bahdanau"
@@ -31,11 +26,8 @@ BEAMS = {"beam": [], "greedy": ["--beam", "1"]}
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__)
+    parser = Parser(__doc__, *SPEED, model="en-ipa", count=sized(20_000, 40), rounds=sized(3, 1))
     parser.add_argument("--words", type=Path, required=True)
-    parser.add_argument("--model", default="en-ipa")
-    parser.add_argument("--count", type=int, default=sized(20_000, 40))
-    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
 
     words = sorted({line.partition("\t")[0] for line in read_lines(asked.words)})
@@ -43,7 +35,7 @@ def main() -> None:
     found, loads = [], []
     with TemporaryDirectory() as place:
         text = Path(place) / "words"
-        write_text(text, "".join(f"{word}\n" for word in chosen))
+        write_lines(text, chosen)
         for precision, (beam, options) in itertools.product(("fp32", "int8"), BEAMS.items()):
             more = ["--set", f"search.precision={precision}", *options]
             translate = rnnsearch("translate", "--model", asked.model, text, *more, "--jobs")
@@ -60,7 +52,3 @@ def main() -> None:
     print(f"one word, from the start of the program: {statistics.median(starts):.2f} s")
     kept = {"words": asked.count, "model": asked.model, "found": found}
     write_speed("characters/many_words", machine(), **kept, one_word_seconds=starts, loads=loads)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.command import run
+from benchmarks.lib.command import each, run
 from benchmarks.lib.command import settings as settings_of
+from benchmarks.lib.record import read_json
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.translation import Translation, Translator
 
 
 def train(
-    folder: Path, tables: Sequence[Path], development: Path, settings: Sequence[str] = (), further: Sequence[object] = ()
+    folder: Path, tables: Sequence[Path], development: Path, settings: Sequence[str] = (), *further: object, models: int = 1
 ) -> None:
-    """Train with one thread, or go on with it; `settings` are `section.key=value`, and `further` are other options."""
-    texts = [part for table in tables for part in ("--tsv", table)]
-    options = [*texts, "--valid-tsv", development, "--output", folder, *further, *settings_of([*settings])]
-    run("train", "--preset", "characters", "--resume", *options, threads=1, log=folder.with_name(f"{folder.name}.log"))
+    """Train so many models on one thread, unless it is done; `settings` are `section.key=value`, `further` other options."""
+    if models == 1 and (folder / "training.json").exists():
+        return
+    options = [*each("--tsv", tables), "--valid-tsv", development, "--output", folder, "--models", models, *further]
+    command = ("train", "--preset", "characters", "--resume", *options, *settings_of([*settings]))
+    run(*command, threads=1, log=folder.with_name(f"{folder.name}.log"))
 
 
 def training_of(folder: Path) -> dict[str, Any]:
     """What a training took."""
-    record = json.loads((folder / "training.json").read_text())
+    record = read_json(folder / "training.json")
     kept = {key: record[key] for key in ("updates", "best_update", "parameters")}
     return {**kept, "minutes": round(60 * record["hours"], 2)}
 

@@ -2,7 +2,7 @@
 
     python -m venv G2P_EN && G2P_EN/bin/pip install numpy && G2P_EN/bin/pip install --no-deps g2p-en
     rnnsearch download cmudict --output cmudict
-    python benchmarks/characters/pronouncers.py --dictionary cmudict/cmudict.tsv --output RUNS --g2p-en G2P_EN/bin/python
+    python benchmarks characters/pronouncers --dictionary cmudict/cmudict.tsv --output RUNS --g2p-en G2P_EN/bin/python
 
 Held out are 5,000 words of letters from a to z. Our model is trained on the rest by the preset `characters`; with
 `--model`, it is another one, whose phones may be others than those of CMUdict, and which then has no error rates. g2p-en
@@ -17,7 +17,6 @@ import json
 import random
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,14 +25,11 @@ from typing import Any
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-
 import rnnsearch
 from benchmarks.characters import models
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import write_lines
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 
@@ -66,12 +62,7 @@ def main() -> None:
     found = {}
 
     given = subprocess.run(
-        [arguments.python, PRONOUNCE],
-        check=True,
-        env=environment(1),
-        input="\n".join(words),
-        capture_output=True,
-        text=True,
+        [arguments.python, PRONOUNCE], check=True, env=environment(1), input="\n".join(words), capture_output=True, text=True
     )
     theirs = json.loads(given.stdout)
     found["g2p-en, its network"] = row(theirs["seconds"], theirs["phones"], held_out)
@@ -103,9 +94,8 @@ def train(folder: Path, pairs: Pairs) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"dev": pairs[:DEVELOPMENT], "train": pairs[DEVELOPMENT:]}
     for name, chosen in tables.items():
-        write_text(folder / f"{name}.tsv", "".join(f"{word}\t{phones}\n" for word, phones in chosen))
-    if not (folder / "cmudict" / "training.json").exists():
-        models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
+        write_lines(folder / f"{name}.tsv", (f"{word}\t{phones}" for word, phones in chosen))
+    models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
     return folder / "cmudict"
 
 
@@ -113,7 +103,3 @@ def row(seconds: float, phones: Sequence[Sequence[str]] | None, held_out: Pairs)
     """Words a second, and the error rates, where the phones are those of the dictionary."""
     speed = {"words_per_second": round(len(held_out) / seconds)}
     return speed if phones is None else speed | asdict(error_rates(phones, [right.split() for _, right in held_out]))
-
-
-if __name__ == "__main__":
-    main()

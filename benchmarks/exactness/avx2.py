@@ -1,7 +1,5 @@
 """Is int8 search the same on a processor with AVX2 alone? QEMU plays such a processor (Haswell), slowly.
 
-    python benchmarks/exactness/avx2.py [--sentences 3]
-
 The installed translator translates some sentences, together and each by itself, on this processor and on the emulated one.
 On either, each sentence has to have the same bits alone and among the others: text, score and attention. Between the two,
 the texts have to be the same and the scores to differ by 1e-4 at most. Needs the program `qemu-x86_64` (Debian's
@@ -14,10 +12,7 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, sized, write_result
@@ -72,7 +67,3 @@ def _translated(emulator: list[str], lines: list[str]) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(1))
     found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-if __name__ == "__main__":
-    main()

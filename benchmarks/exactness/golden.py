@@ -1,19 +1,14 @@
 """Records the losses of small trainings in many settings, with which `tests/system/test_golden.py` compares.
 
-    python benchmarks/exactness/golden.py
-
 Run it after a change that is meant to alter results.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
 from benchmarks.lib.record import TINY
@@ -98,7 +93,3 @@ def main() -> None:
     path = Path(TINY) / GOLDEN.name if TINY else GOLDEN
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Do ONNX Runtime and the model's own code in PyTorch, both in float32, translate alike?
 
-    python benchmarks/exactness/reference.py --data DATA [--lines 5000]
-
 Both installed translators translate the first lines of newstest2012 and newstest2013. Of each line whose translations
 differ, the record has both, and the difference of their scores: below 1e-5 it is a tie, which rounding decides.
 """
@@ -9,12 +7,9 @@ differ, the record has both, and the difference of their scores: below 1e-5 it i
 from __future__ import annotations
 
 import gzip
-import sys
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -37,10 +32,7 @@ class Reference(Translator):
 
 def main() -> None:
     """Compare, record, print."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--lines", type=int, default=sized(5000, 4))
-    parser.add_argument("--directions", nargs="+", choices=DIRECTIONS, default=DIRECTIONS)
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", lines=sized(5000, 4), directions=DIRECTIONS).parse_args()
     found = {direction: compared(arguments.data, direction, arguments.lines) for direction in arguments.directions}
     write_result("exactness/reference", machine=machine(), tie=TIE, directions=found)
     for direction, of in found.items():
@@ -69,7 +61,3 @@ def _lines(data: Path, language: str, count: int) -> list[str]:
     files = [data / "wmt" / f"newstest{year}.{language}.gz" for year in (2012, 2013)]
     texts = (gzip.decompress(file.read_bytes()).decode().splitlines() for file in files)
     return list(islice(chain.from_iterable(texts), count))
-
-
-if __name__ == "__main__":
-    main()

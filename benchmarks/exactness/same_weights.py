@@ -1,7 +1,5 @@
 """The weights after a training on 1, 2, 3 and 4 processes, undisturbed and killed: their hashes.
 
-    python benchmarks/exactness/same_weights.py --output RUNS [--data DATA] [--updates 120] [--kills 3]
-
 The texts are the built-in corpus and, with DATA, Multi30k. The settings are those of the preset `demo`, with twelve shards.
 A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment after each new
 checkpoint; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended
@@ -16,25 +14,24 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, rnnsearch, settings
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, rnnsearch, settings, text_options
+from benchmarks.lib.processes import children_of
 from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.datasets.builtin import write_corpus
 
+Text = tuple[tuple[Path, Path], tuple[Path, Path]]
+"""The files of a training and of a development set."""
 SHARDS = sized(12, 2)
 PROCESSES = sized((1, 2, 3, 4), (1, 2))
 
 
-def command(text: Sequence[Path], output: Path, processes: int, updates: int) -> list[str]:
-    """The command line of a training, on the files of a training and of a development set."""
-    options = ("--source", "--target", "--valid-source", "--valid-target")
+def command(text: Text, output: Path, processes: int, updates: int) -> list[str]:
+    """The command line of a training."""
     limits = {
         "max_updates": updates,
         "shards": SHARDS,
@@ -44,12 +41,13 @@ def command(text: Sequence[Path], output: Path, processes: int, updates: int) ->
     }
     return rnnsearch(
         *("train", "--preset", "demo", "--output", output, "--processes", processes),
-        *chain.from_iterable(zip(options, text, strict=True)),
+        *text_options(*text[0]),
+        *text_options(*text[1], prefix="valid-"),
         *settings({f"training.{key}": value for key, value in limits.items()}),
     )
 
 
-def train(text: Sequence[Path], output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
+def train(text: Text, output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
     """Train, and kill a process so many times; the hash of the weights after the last update."""
     arguments = command(text, output, processes, updates)
     checkpoint = output / "checkpoints" / "last.safetensors"
@@ -66,8 +64,7 @@ def train(text: Sequence[Path], output: Path, processes: int, updates: int, kill
                 seen = _written(checkpoint)
                 time.sleep(chance.uniform(0, sized(10, 0.5)))
                 if training.poll() is None:
-                    children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
-                    os.kill(int(chance.choice(children or [str(training.pid)])), signal.SIGKILL)
+                    os.kill(chance.choice(children_of(training.pid) or [training.pid]), signal.SIGKILL)
                     kills -= 1
             if training.wait() == 0:
                 return _hash_of_weights(checkpoint)
@@ -92,19 +89,14 @@ def _hash_of_weights(checkpoint: Path) -> str:
 
 def main() -> None:
     """Train them all; print and record the hashes."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ in it")
-    parser.add_argument("--updates", type=int, default=sized(120, 12))
-    parser.add_argument("--kills", type=int, default=sized(3, 1), help="processes that are killed in a killed run")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "output", "data?", updates=sized(120, 12), kills=sized(3, 1)).parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     on, folder = machine(), arguments.output.resolve() / "same-weights"
     write_corpus(folder / "builtin", **sized({}, {"train": 200, "valid": 10, "test": 1}))
-    texts = {"builtin": [folder / "builtin" / f"{name}.{side}" for name in ("train", "valid") for side in ("en", "fr")]}
+    texts = {"builtin": (built_in.part(folder / "builtin", "train"), built_in.part(folder / "builtin", "valid"))}
     if arguments.data:
-        multi30k = arguments.data / "multi30k"
-        texts["multi30k"] = [multi30k / f"{name}.{side}.gz" for name in ("train", "val") for side in ("en", "fr")]
+        texts["multi30k"] = sides(arguments.data, "multi30k/train"), sides(arguments.data, "multi30k/val")
     chance = random.Random(1)
     hashes: dict[str, dict[str, str]] = {}
     for name, text in texts.items():
@@ -118,7 +110,3 @@ def main() -> None:
     write_result("exactness/same_weights", **record)
     differing = sum(len(set(of.values())) - 1 for of in hashes.values())
     print("all runs of a text end at the same bits" if not differing else f"{differing} hashes differ")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.lib.command import text_options
 from benchmarks.lib.record import sized
 from rnnsearch.datasets.builtin import write_corpus
 
@@ -15,10 +16,15 @@ def corpus(folder: Path, pairs: int = sized(60_000, 400), tested: int = sized(50
     return folder
 
 
-def train_command(corpus: Path, model: Path, *options: object, source: str = "en", target: str = "fr") -> list[object]:
-    """The command that trains a model of the preset `demo` on it."""
-    return [
-        *("train", "--source", corpus / f"train.{source}", "--target", corpus / f"train.{target}"),
-        *("--valid-source", corpus / f"valid.{source}", "--valid-target", corpus / f"valid.{target}"),
-        *("--output", model, "--preset", "demo", *options),
-    ]
+def part(corpus: Path, name: str, source: str = "en", target: str = "fr") -> tuple[Path, Path]:
+    """The files of `train`, `valid` or `test`."""
+    return corpus / f"{name}.{source}", corpus / f"{name}.{target}"
+
+
+def train_command(
+    corpus: Path, model: Path, *options: object, source: str = "en", target: str = "fr", preset: str = "demo"
+) -> list[object]:
+    """The command that trains a model on it."""
+    train, valid = (part(corpus, name, source, target) for name in ("train", "valid"))
+    files = (*text_options(*train), *text_options(*valid, prefix="valid-"))
+    return ["train", *files, "--output", model, "--preset", preset, *options]

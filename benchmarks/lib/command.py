@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from typing import Any, TypeVar
 
-from benchmarks.lib.record import BACKGROUND, TINY
+from benchmarks.lib.record import BACKGROUND, BENCHMARKS, TINY, read_json
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TINY_SIZES = {"model.embedding_size": 8, "model.hidden_size": 8, "model.alignment_size": 8, "model.maxout_size": 8}
@@ -24,32 +26,78 @@ TINY_TRAINING = {
     "training.validate_sentences": 4,
 }
 """The settings of all trainings at a tiny size."""
+K = TypeVar("K")
+T = TypeVar("T")
 
 
-COMMON = {
-    "data": "the folder of the texts: multi30k/, europarl/, wmt/, alibi/, …",
-    "output": "where texts and models go",
-    "peers": "the folder that peers/install.py wrote",
-    "model": "the folder of a model",
-    "source": "the text to translate",
+COMMON: dict[str, dict[str, Any]] = {
+    "data": {"type": Path, "help": "the folder of the texts: multi30k/, europarl/, wmt/, alibi/, …"},
+    "output": {"type": Path, "help": "where texts and models go"},
+    "peers": {"type": Path, "help": "the folder that peers/install has written"},
+    "model": {"type": Path, "help": "the folder of a model"},
+    "source": {"type": Path, "help": "the text to translate"},
+    "target": {"type": Path, "help": "the translation of the text"},
+    "set": {"action": "append", "default": [], "metavar": "KEY=VALUE", "help": "a further setting of the trainings"},
+    "resume": {"action": "store_true", "help": "go on with a run that was stopped"},
+    "threads": {"type": int, "default": os.cpu_count(), "help": "of each program"},
+    "background": {"type": float, "default": BACKGROUND, "help": "cores that other programs may keep busy"},
 }
-"""Options that many scripts have, each of which names a path."""
+"""Options that many scripts have."""
+HELP = {
+    "beam": "of the search",
+    "blind": "also translate texts whose references are elsewhere",
+    "clients": "that ask at the same time",
+    "count": "how many are chosen",
+    "diversify": "train on translations of the text too, in both directions",
+    "epochs": "of each training",
+    "here": "measure the packages of this environment",
+    "jobs": "trainings side by side",
+    "kills": "processes that are killed in a killed run",
+    "lines": "the first lines of the text",
+    "memory": "measure memory, not speed",
+    "models": "how many are trained, each with another seed",
+    "multilingual": "the languages of low, from a model of all languages",
+    "only": "not all of them",
+    "pairs": "of sentences to train on",
+    "rounds": "how often each is measured",
+    "repeats": "updates and translations, whose median counts",
+    "scale": "the share of the attackers",
+    "seconds": "the length of a window",
+    "seed": "of what is chosen at random",
+    "smoke": "a trial on a CPU, all tiny",
+    "updates": "of each training",
+    "waiting": "compare how long threads are busy waiting",
+}
+"""What the options are that have a default value."""
+SPEED = ("threads", "background")
+"""The common options of what measures speed."""
 
 
 class Parser(argparse.ArgumentParser):
-    """The options of a script; the description is its docstring, and `common` are some of `COMMON`, all of them required."""
+    """The options of a script, whose docstring is the description.
 
-    def __init__(self, doc: str | None, *common: str) -> None:
-        super().__init__(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    `common` are some of `COMMON`; paths are required, except those whose name here ends with `?`. `defaults` are further
+    options by their default values: False is a flag, and a collection is what to choose some of.
+    """
+
+    def __init__(self, doc: str | None, *common: str, **defaults: Any) -> None:
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(prog=f"python benchmarks {sys.argv[0]}", description=doc, formatter_class=form)
         for name in common:
-            self.add_argument(f"--{name}", type=Path, required=True, help=COMMON[name])
+            known = COMMON[name.removesuffix("?")]
+            required = known.get("type") is Path and not name.endswith("?")
+            self.add_argument(f"--{name.removesuffix('?')}", **known, required=required)
+        for name, value in defaults.items():
+            self.add_argument(f"--{name}", help=HELP.get(name, ""), **_kind(name, value))
 
-    def add_speed(self, rounds: int | None = None) -> None:
-        """Add the options of a measurement of speed."""
-        self.add_argument("--threads", type=int, default=os.cpu_count())
-        if rounds is not None:
-            self.add_argument("--rounds", type=int, default=rounds)
-        self.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
+
+def _kind(name: str, value: Any) -> dict[str, Any]:
+    """How an option with this default value is parsed."""
+    if value is False:
+        return {"action": "store_true"}
+    if isinstance(value, str | int | float):
+        return {"type": type(value), "default": value, "choices": ("full", "small", "tiny") if name == "size" else None}
+    return {"nargs": "+", "choices": value, "default": list(value)}
 
 
 def environment(threads: int | None, **more: str) -> dict[str, str]:
@@ -59,13 +107,17 @@ def environment(threads: int | None, **more: str) -> dict[str, str]:
     return {**own, **(dict.fromkeys(THREADS, str(threads)) if threads else {}), **alike, **more}
 
 
+def script(*command: object) -> list[str]:
+    """The command line of a script, such as `quality/box`, and its arguments."""
+    return [sys.executable, str(BENCHMARKS), *map(str, command)]
+
+
 def rnnsearch(*command: object) -> list[str]:
     """The command line of a command of rnnsearch; where it trains, with the settings of a tiny size if that is wanted."""
     more: Mapping[str, object] = {}
     if TINY and command[0] == "train":
         more = TINY_TRAINING if "--from" in command else {**TINY_SIZES, **TINY_TRAINING}
-    settings = [part for key, value in more.items() for part in ("--set", f"{key}={value}")]
-    return [sys.executable, "-m", "rnnsearch", *map(str, command), *settings]
+    return [sys.executable, "-m", "rnnsearch", *map(str, (*command, *settings(more)))]
 
 
 def run(*command: object, threads: int | None = None, log: Path | None = None) -> None:
@@ -86,17 +138,41 @@ def cost_of(
     `text` is a file that it reads as its standard input. With `temporary`, folders in which it may keep files until it ends,
     also their peak size together; the first one is where the program has its temporary files.
     """
-    script, watched = Path(__file__).with_name("cost.py"), ["--temporary", *map(str, temporary)] if temporary else []
+    watched = ["--temporary", *map(str, temporary)] if temporary else []
     own = {"TMPDIR": str(temporary[0].resolve())} if temporary else {}
     variables = environment(threads, **own) if threads or own else None
-    command = [sys.executable, str(script), *watched, "--", *command]
+    command = [sys.executable, str(BENCHMARKS / "lib" / "cost.py"), *watched, "--", *command]
     with nullcontext() if text is None else text.open("rb") as file:
         done = subprocess.run(command, check=True, env=variables, stdin=file, stdout=subprocess.PIPE, text=True)
     cost: dict[str, float] = json.loads(done.stdout)
     return cost
 
 
-def settings(values: Mapping[str, object] | Sequence[str]) -> list[str]:
+def settings(values: Mapping[str, object] | Sequence[str]) -> list[object]:
     """The options `--set`, of settings given as `section.key=value` or as a mapping."""
-    given = [f"{key}={str(value).lower()}" for key, value in values.items()] if isinstance(values, Mapping) else values
-    return [part for setting in given for part in ("--set", setting)]
+    if isinstance(values, Mapping):
+        values = [f"{key}={str(value).lower()}" for key, value in values.items()]
+    return each("--set", values)
+
+
+def each(option: str, values: Iterable[object]) -> list[object]:
+    """An option that is given once for each value."""
+    return [part for value in values for part in (option, value)]
+
+
+def text_options(source: object, target: object, *, prefix: str = "") -> list[object]:
+    """The options that name both sides of a text: `--source` and `--target`, or others that end so."""
+    return [f"--{prefix}source", source, f"--{prefix}target", target]
+
+
+def evaluated(models: Iterable[object], source: Path, reference: Path, written: Path, *options: object) -> dict[str, Any]:
+    """The scores of a model, or of several together, on a test set, by `evaluate`, which writes them to a JSON file."""
+    files = ("--source", source, "--reference", reference, "--json", written)
+    run("evaluate", *each("--model", models), *files, *options)
+    return read_json(written)
+
+
+def side_by_side(work: Callable[[K], T], tasks: Sequence[K], jobs: int) -> dict[K, T]:
+    """What some work finds for each task; so many of them are done at once."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        return dict(zip(tasks, pool.map(work, tasks), strict=True))

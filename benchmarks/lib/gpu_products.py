@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from benchmarks.lib.record import seconds_alone
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -44,14 +45,11 @@ def product_seconds(shape: Product, dtype: torch.dtype) -> float:
     if batch == 1:
         a, b = a[0], b[0]
     out = torch.empty(*a.shape[:-1], n, device=DEVICE)
+    if DEVICE.type == "cpu":
+        return seconds_alone(lambda: product(a, b, out))
     times = 10
     for _ in range(2):
         product(a, b, out)
-    if DEVICE.type == "cpu":
-        began = time.perf_counter()
-        for _ in range(times):
-            product(a, b, out)
-        return (time.perf_counter() - began) / times
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for _ in range(times):

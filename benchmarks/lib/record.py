@@ -23,11 +23,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import rnnsearch
+from benchmarks.lib.processes import busy_seconds, descendants, processor_seconds
 from rnnsearch.atomic import write_json
 
+BENCHMARKS = Path(__file__).parents[1]
+ROOT = BENCHMARKS.parent
 TINY = os.environ.get("BENCHMARK_TINY", "")
-RESULTS = Path(TINY) if TINY else Path(__file__).parents[1] / "results"
-IMAGES = Path(TINY) if TINY else Path(__file__).parents[2] / "docs" / "images"
+RESULTS = Path(TINY) if TINY else BENCHMARKS / "results"
+IMAGES = Path(TINY) if TINY else ROOT / "docs" / "images"
 
 INSTRUCTIONS = {"amx_tile": "AMX", "avx512_bf16": "AVX-512 and bf16", "avx512f": "AVX-512", "avx2": "AVX2"}
 """Flags of a processor and the instructions they stand for, the best first."""
@@ -77,20 +80,11 @@ def _installed(package: str) -> str | None:
         return None
 
 
-def peak_megabytes(process: int | str = "self") -> int:
-    """The largest resident memory of this program so far, or of another `process`, in MB.
-
-    `getrusage` won't do: of a program that another one started, it tells the starter's memory if that was larger.
-    """
-    status = Path(f"/proc/{process}/status").read_text()
-    return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
-
-
 def background_load(seconds: float = 2.0) -> float | None:
     """Cores that are busy while this program sleeps; None where the system does not tell."""
-    before = _busy_seconds()
+    before = busy_seconds()
     time.sleep(sized(seconds, 0.01))
-    after = _busy_seconds()
+    after = busy_seconds()
     return None if before is None or after is None else round((after - before) / sized(seconds, 0.01), 2)
 
 
@@ -108,11 +102,7 @@ class Run(Generic[T]):
 
     def load(self) -> dict[str, Any]:
         """All but what was found, for the record."""
-        return {
-            "background_before": self.background_before,
-            "background_during": self.background_during,
-            "thrown_away": self.thrown_away,
-        }
+        return {name: value for name, value in vars(self).items() if name != "found"}
 
 
 def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
@@ -120,12 +110,12 @@ def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
     runs: list[Run[T]] = []
     for attempt in range(ATTEMPTS):
         before = background_load(1.0)
-        busy, own, began = _busy_seconds(), _own_seconds(), time.monotonic()
+        busy, own, began = busy_seconds(), _own_seconds(), time.monotonic()
         found = measure()
         seconds = time.monotonic() - began
         during = None
         if busy is not None:
-            foreign = (_busy_seconds() or 0.0) - busy - (_own_seconds() - own)
+            foreign = (busy_seconds() or 0.0) - busy - (_own_seconds() - own)
             during = round(max(0.0, foreign) / seconds, 3)
         runs.append(Run(found, before, during, attempt))
         if max(before or 0.0, during or 0.0) <= limit:
@@ -134,14 +124,26 @@ def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
     return min(runs, key=lambda run: run.background_during or 0.0)
 
 
+class Rounds(dict[K, list[Run[T]]]):
+    """What was measured of each of several things, once in every round."""
+
+    def medians(self, figure: Callable[[T], float]) -> dict[K, float]:
+        """The median of a figure of each."""
+        return {name: statistics.median(figure(run.found) for run in runs) for name, runs in self.items()}
+
+    def rows(self, figures: Callable[[T], Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+        """Some figures of each run, and how undisturbed it was, for the record."""
+        return {str(name): [{**figures(run.found), **run.load()} for run in runs] for name, runs in self.items()}
+
+
 def in_rounds(
     names: Iterable[K], measure: Callable[[K, int], T], rounds: int, limit: float, shown: Callable[[K, T], str]
-) -> dict[K, list[Run[T]]]:
+) -> Rounds[K, T]:
     """Measure each of these undisturbed, once in every round; the order is turned around from round to round.
 
     `measure` is called with the name and the number of the round, from 0, and `shown` says what it found.
     """
-    runs: dict[K, list[Run[T]]] = {name: [] for name in names}
+    runs: Rounds[K, T] = Rounds({name: [] for name in names})
     for number in range(rounds):
         for name in list(runs)[:: -1 if number % 2 else 1]:
             runs[name].append(undisturbed(partial(measure, name, number), limit))
@@ -163,33 +165,26 @@ def seconds_alone(call: Callable[[], object]) -> float:
 def _own_seconds() -> float:
     """Processor time of this program and of its children, those that still run and those that have ended."""
     ended = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    total = sum(usage.ru_utime + usage.ru_stime for usage in ended)
-    seconds_of: dict[int, tuple[int, float]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has just ended
-            continue
-        seconds_of[int(stat.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"))
-    family = {os.getpid()}
-    while children := {pid for pid, (parent, _) in seconds_of.items() if parent in family} - family:
-        family |= children
-    return total + sum(seconds for pid, (_, seconds) in seconds_of.items() if pid in family and pid != os.getpid())
+    return sum(usage.ru_utime + usage.ru_stime for usage in ended) + sum(map(processor_seconds, descendants(os.getpid())))
 
 
-def _busy_seconds() -> float | None:
-    stat = Path("/proc/stat")
-    if not stat.exists():
-        return None
-    user, nice, system, _idle, _iowait, irq, softirq = map(int, stat.read_text().split()[1:8])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+def read_json(path: Path) -> dict[str, Any]:
+    """The contents of a JSON file."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def kept(path: Path, compute: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """What a JSON file says; where there is none yet, it is computed and written."""
+    if not path.exists():
+        write_json(path, compute())
+    return read_json(path)
 
 
 def read(name: str) -> dict[str, Any]:
     """The record `results/NAME.json`; empty if there is none."""
     path = RESULTS / f"{name}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return found
+    return read_json(path) if path.exists() else {}
 
 
 def read_all(pattern: str) -> dict[str, dict[str, Any]]:

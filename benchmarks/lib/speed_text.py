@@ -5,7 +5,6 @@ Europarl, tokenised once; words outside the vocabulary are written `[UNK]`, so t
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.lib.record import sized
-from rnnsearch.atomic import write_text
+from benchmarks.lib.texts import beginning, sides, write_lines
 from rnnsearch.config import Config, DataConfig, from_preset
-from rnnsearch.data.lines import read_lines
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import PreparedData, open_prepared
@@ -66,11 +64,9 @@ def prepared_text(data: Path, output: Path) -> PreparedData:
     """Europarl, prepared in `output` by the first benchmark that needs it."""
     folder = output / "europarl"
     if not (folder / "prepared").exists():
-        for language in ("en", "fr"):
-            lines = read_lines(data / "europarl" / f"europarl-part0.{language}.xz")
-            write_text(folder / f"text.{language}", "".join(f"{line}\n" for line in itertools.islice(lines, LINES)))
+        english, french = (beginning(side, LINES, folder / side.stem) for side in sides(data, "europarl/europarl-part0"))
         config = DataConfig(source_words=SIZES["full"].words, target_words=SIZES["full"].words)
-        prepare([folder / "text.en"], [folder / "text.fr"], folder / "prepared", config)
+        prepare([english], [french], folder / "prepared", config)
     return open_prepared(folder / "prepared")
 
 
@@ -81,28 +77,20 @@ def write_training_text(prepared: PreparedData, size: Size, pairs: int, folder: 
     """
     vocabularies = _vocabularies(prepared, size)
     source, target = prepared.corpus.take(np.arange(pairs))
-    sides = [
-        Sentences(_known(side.ids, vocabulary), side.lengths)
-        for side, vocabulary in zip((source, target), vocabularies, strict=True)
-    ]
-    write_packed(
-        folder / "train.arrow",
-        [(sides[0], sides[1])],
-        source_size=len(vocabularies[0]),
-        target_size=len(vocabularies[1]),
-    )
+    known = [_known(side, vocabulary) for side, vocabulary in zip((source, target), vocabularies, strict=True)]
+    sizes = {"source_size": len(vocabularies[0]), "target_size": len(vocabularies[1])}
+    write_packed(folder / "train.arrow", [(known[0], known[1])], **sizes)
     names = ("source.vocab", "target.vocab")
     order = np.lexsort((target.lengths, source.lengths))
-    for language, name, side, vocabulary in zip(("en", "fr"), names, sides, vocabularies, strict=True):
+    for language, name, side, vocabulary in zip(("en", "fr"), names, known, vocabularies, strict=True):
         lines = _lines(side, vocabulary)
-        write_text(folder / f"sorted.{language}", "".join(f"{lines[number]}\n" for number in order))
-        write_text(folder / f"train.{language}", "".join(f"{line}\n" for line in lines))
-        write_text(folder / f"dev.{language}", "".join(f"{line}\n" for line in lines[:2]))
+        write_lines(folder / f"sorted.{language}", (lines[number] for number in order))
+        write_lines(folder / f"train.{language}", lines)
+        write_lines(folder / f"dev.{language}", lines[:2])
         vocabulary.save(folder / name)
         words = vocabulary.words[2:]
-        write_text(folder / f"onmt.{language}.vocab", "".join(f"{word}\n" for word in words))
-        joey = ["<unk>", "<pad>", "<s>", "</s>", *words]
-        write_text(folder / f"joey.{language}.vocab", "".join(f"{word}\n" for word in joey))
+        write_lines(folder / f"onmt.{language}.vocab", words)
+        write_lines(folder / f"joey.{language}.vocab", ("<unk>", "<pad>", "<s>", "</s>", *words))
 
 
 def sentences_to_translate(prepared: PreparedData, size: Size, sentences: int) -> list[list[str]]:
@@ -122,7 +110,7 @@ def sentences_to_translate(prepared: PreparedData, size: Size, sentences: int) -
     for length in wanted.tolist():
         numbers, of_length[length] = of_length[length][:SIDE_BY_SIDE], of_length[length][SIDE_BY_SIDE:]
         source, _ = prepared.corpus.take(np.array(numbers))
-        chosen.append(_lines(Sentences(_known(source.ids, vocabulary), source.lengths), vocabulary))
+        chosen.append(_lines(_known(source, vocabulary), vocabulary))
     return chosen
 
 
@@ -150,9 +138,9 @@ def _vocabularies(prepared: PreparedData, size: Size) -> tuple[Vocabulary, Vocab
     return source, target
 
 
-def _known(ids: Ids, vocabulary: Vocabulary) -> Ids:
-    known: Ids = np.where(ids < len(vocabulary), ids, np.int32(UNK))
-    return known
+def _known(side: Sentences, vocabulary: Vocabulary) -> Sentences:
+    known: Ids = np.where(side.ids < len(vocabulary), side.ids, np.int32(UNK))
+    return Sentences(known, side.lengths)
 
 
 def _lines(sentences: Sentences, vocabulary: Vocabulary) -> list[str]:

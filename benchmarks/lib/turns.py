@@ -20,12 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.lib.command import cost_of
-from benchmarks.lib.record import Run, in_rounds
+from benchmarks.lib.record import Rounds, in_rounds
 
 
 def same_outputs(
     ways: Mapping[str, tuple[Sequence[object], int | None]], rounds: int, background: float
-) -> dict[str, list[Run[float]]]:
+) -> Rounds[str, float]:
     """The seconds of whole programs, each a command and its threads, in every round.
 
     The commands get the option `--output`, and all of them have to write the same bytes there, to a file or a folder.

@@ -1,21 +1,16 @@
 """Renders the pages of `docs/reference` that show what was recorded, and the cards of the installed translators.
 
-    python benchmarks/pages/render.py [PAGE ...]
-
 The text of a page is its template beside this script, `PAGE.md.j2`; its figures come from `benchmarks/results`.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import BACKGROUND, read, read_all
@@ -88,7 +83,3 @@ def _each(values: Iterable[Any], form: str) -> list[str]:
 
 def _millions(number: float) -> str:
     return f"{number / 1e6:.1f} M"
-
-
-if __name__ == "__main__":
-    main()

@@ -24,7 +24,7 @@ EFLOMAL = WordAligner(
     name="eflomal",
     writes=("forward", "backward"),
     command=lambda python, text, links: [
-        *(python.with_name("eflomal-align"), "-s", text[0], "-t", text[1], "-f", links[0], "-r", links[1]),
+        *(python.with_name("eflomal-align"), "-s", text[0], "-t", text[1], "-f", links[0], "-r", links[1])
     ],
 )
 FAST_ALIGN = WordAligner(

@@ -1,7 +1,5 @@
 """Install the toolkits that ours is measured against, each in a virtual environment of its own.
 
-    python benchmarks/peers/install.py --output PEERS [--only joeynmt]
-
 They are never dependencies of ours. All of them get the PyTorch that we run on, so that it is the code that is compared.
 """
 
@@ -14,8 +12,6 @@ from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.peers.toolkit import Toolkit
 from benchmarks.peers.toolkits import TOOLKITS
@@ -23,10 +19,8 @@ from benchmarks.peers.toolkits import TOOLKITS
 
 def main() -> None:
     """Make the environments that are not there yet."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--only", choices=TOOLKITS, action="append", help="not all of them; may be repeated")
-    arguments = parser.parse_args()
-    for name in arguments.only or TOOLKITS:
+    arguments = Parser(__doc__, "output", only=TOOLKITS).parse_args()
+    for name in arguments.only:
         install(TOOLKITS[name], arguments.output / name)
 
 
@@ -44,7 +38,3 @@ def install(toolkit: Toolkit, folder: Path) -> None:
 def run(*command: object) -> None:
     """Run a command; an error ends the program."""
     subprocess.run([str(part) for part in command], check=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lib.command import environment
-from benchmarks.lib.record import peak_megabytes
+from benchmarks.lib.processes import peak_megabytes
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ a maxout layer, and the bidirectional encoders of OpenNMT-py and eole divide the
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from benchmarks.lib.command import environment
@@ -60,8 +62,10 @@ class Toolkit:
     """What it needs beyond that."""
     modes: dict[str, str]
     """By the words after its name, such as `bf16`, the type that it computes in."""
-    settings: Callable[[Task, Path, str], dict[str, Any]]
-    """Its settings for a task, with its output in a folder, in a mode."""
+    settings: Path
+    """The file of its settings, as JSON; `$text`, `$output` and the like stand for what a task has."""
+    chosen: Callable[[str], dict[str, object]]
+    """What stands there for a mode."""
     command: Callable[[Path, Path], Sequence[object]]
     """The command line that trains by a file of settings, from its Python and the file."""
     words: Callable[[str, float], float | None]
@@ -79,8 +83,9 @@ class Toolkit:
 
     def train(self, task: Task, output: Path, peers: Path, threads: int, mode: str = "") -> list[Step]:
         """Train with its own command, and time its updates by the lines it writes after each."""
-        file = output / "settings.yaml"
-        write_json(file, self.settings(task, output, mode))  # JSON is YAML
+        file, size = output / "settings.yaml", vars(task.size)
+        named = {**vars(task), **size, **self.chosen(mode), "output": output, "version": self.version}
+        write_json(file, settings_of(self.settings, **named))  # JSON is YAML
         return timed(self.command(self.python(peers), file), self.words, threads)
 
     def search(self, output: Path, peers: Path) -> list[object]:
@@ -118,30 +123,10 @@ def timed(command: Sequence[object], words: Callable[[str, float], float | None]
     return steps
 
 
-def onmt_training(task: Task) -> dict[str, Any]:
-    """What OpenNMT-py and eole call by the same names."""
-    return {
-        "batch_size": task.batch,
-        "batch_type": "sents",
-        "bucket_size": task.pairs,
-        "optim": "adadelta",
-        "learning_rate": 1.0,
-        "max_grad_norm": 1.0,
-        "dropout": [0.0],
-        "train_steps": task.updates,
-        "save_checkpoint_steps": task.updates,
-        "valid_steps": 100_000,
-        "num_workers": 0,
+def settings_of(file: Path, **values: object) -> dict[str, Any]:
+    """The settings in a file of JSON, with these values in place of its `$names`."""
+    written = {
+        name: json.dumps(value) if isinstance(value, int) else json.dumps(str(value))[1:-1] for name, value in values.items()
     }
-
-
-def onmt_text(task: Task) -> dict[str, Any]:
-    """The text, as OpenNMT-py and eole name it."""
-    return {
-        "data": {"corpus_1": {"path_src": f"{task.text}/train.en", "path_tgt": f"{task.text}/train.fr"}},
-        "src_vocab": f"{task.text}/onmt.en.vocab",
-        "tgt_vocab": f"{task.text}/onmt.fr.vocab",
-        "overwrite": True,
-        "report_every": 1,
-        "seed": 1,
-    }
+    settings: dict[str, Any] = json.loads(Template(file.read_text(encoding="utf-8")).substitute(written))
+    return settings

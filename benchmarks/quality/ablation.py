@@ -1,7 +1,5 @@
 """Ablation: BLEU on Multi30k `val` of the preset `best`, with one setting changed at a time.
 
-    python benchmarks/quality/ablation.py --data DATA --output RUNS [--epochs 4] [--only NAME …] [--set KEY=VALUE …]
-
 All trainings are equally long, and shorter than those of models that are meant to be used: the learning rate falls to zero
 over `--epochs` epochs. Two trainings run side by side, on one thread each. A finished training is not repeated, and a
 stopped one is resumed. With `--only`, the record keeps its other rows, if their settings and number of epochs are the same.
@@ -10,16 +8,11 @@ A difference of half a BLEU between two single trainings is not significant: the
 
 from __future__ import annotations
 
-import json
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, read, write_result
+from benchmarks.lib.command import Parser, side_by_side
+from benchmarks.lib.record import machine, read, read_json, write_result
 from benchmarks.quality.multi30k import evaluate, train, train_command
 
 TRAININGS: dict[str, tuple[str, ...]] = {
@@ -68,12 +61,7 @@ SEARCHES: dict[str, tuple[str, ...]] = {
 
 def main() -> None:
     """Train what is missing, translate `val`, record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--only", nargs="+", choices=TRAININGS, default=list(TRAININGS), help="only these rows")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of all")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", "set", epochs=4, only=TRAININGS, jobs=2).parse_args()
 
     on, data, folder = machine(), arguments.data, arguments.output / f"ablation-{arguments.epochs}"
 
@@ -81,7 +69,7 @@ def main() -> None:
         model = folder / name.replace(" ", "-").replace("/", "-")
         settings = (f"training.max_epochs={arguments.epochs}", *arguments.set, *TRAININGS[name])
         train(train_command(data, model, "best", settings), model, resume=True, jobs=arguments.jobs)
-        training = json.loads((model / "training.json").read_text())
+        training = read_json(model / "training.json")
         found: dict[str, Any] = {"settings": TRAININGS[name], "bleu": {"beam 5": bleu(model, ())}}
         if name == "best":
             found["bleu"] |= {search: bleu(model, how) for search, how in SEARCHES.items()}
@@ -92,14 +80,9 @@ def main() -> None:
     def bleu(model: Path, how: tuple[str, ...]) -> float:
         return round(float(evaluate(data, [model], "val", how)["all"]["bleu"]), 2)
 
-    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
+    rows = side_by_side(row, arguments.only, arguments.jobs)
     shared = {"epochs": arguments.epochs, "settings": arguments.set}
     before = read("quality/ablation")
     if before and all(before[key] == value for key, value in shared.items()):
         rows = {**before["rows"], **rows}
     write_result("quality/ablation", machine=on, **shared, rows={name: rows[name] for name in TRAININGS if name in rows})
-
-
-if __name__ == "__main__":
-    main()

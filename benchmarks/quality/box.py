@@ -1,10 +1,10 @@
 """Measures the translators that are installed with the package, beside the float32 models that they are copies of.
 
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
-    python benchmarks/quality/box.py --data DATA --trained RUNS/spans-en-fr              # it went on from what was installed
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box                      # the installed copy alone
-    python benchmarks/quality/box.py --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
-    python benchmarks/pages/render.py installed-translator "card of en-fr" "card of fr-en"
+    python benchmarks quality/box --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
+    python benchmarks quality/box --data DATA --trained RUNS/spans-en-fr              # it went on from what was installed
+    python benchmarks quality/box --data DATA --trained RUNS/box                      # the installed copy alone
+    python benchmarks quality/box --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
+    python benchmarks pages/render installed-translator "card of en-fr" "card of fr-en"
 
 `tools/train_box.py` says how the models are trained; the models that one went on from are named so that their hours count.
 Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is
@@ -17,7 +17,6 @@ in the folders of the models are rendered.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import statistics
@@ -28,11 +27,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, run
-from benchmarks.lib.record import machine, read, sized, write_result
-from rnnsearch.atomic import write_text
+from benchmarks.lib.command import Parser, evaluated
+from benchmarks.lib.record import machine, read, read_json, sized, write_result
+from benchmarks.lib.texts import sides, write_lines
 from rnnsearch.data.lines import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
 from rnnsearch.model_files import WEIGHTS
@@ -77,7 +74,7 @@ def main() -> None:
     pair, trained, after = arguments.pair, arguments.trained, arguments.after
     on, before = machine(), read(f"quality/box-{pair}") or {"trainings": [], "rows": {}}
     folders = [*after, trained / "model"] if (trained / "model").exists() else []
-    trainings = [json.loads((folder / "training.json").read_text()) for folder in folders]
+    trainings = [read_json(folder / "training.json") for folder in folders]
     if not after:  # the model went on from what was installed
         trainings = [*before["trainings"], *(one for one in trainings if one not in before["trainings"])]
     rows = {name: row for name, row in before["rows"].items() if row["weights"] == installed_weights(pair)}
@@ -116,8 +113,13 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
     unknown = [both for both in pairs if words_alone(both[0]) not in known]
     files = folder / f"tatoeba.{source}", folder / f"tatoeba.{target}"
     for file, lines in zip(files, zip(*unknown, strict=True), strict=True):
-        write_text(file, "".join(f"{line}\n" for line in lines))
+        write_lines(file, lines)
     return files
+
+
+def tests_of(pair: str, data: Path, text: Path, folder: Path) -> dict[str, tuple[Path, Path]]:
+    """The test sets of a pair."""
+    return {"Tatoeba": held_out(pair, text, folder), "newstest2013": sides(data, "wmt/newstest2013", *pair.split("-"))}
 
 
 def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
@@ -133,15 +135,14 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     first: dict[str, list[str]] = {}
     with TemporaryDirectory() as folder:
-        news = tuple(data / "wmt" / f"newstest2013.{language}.gz" for language in pair.split("-"))
-        tests = {"Tatoeba": held_out(pair, trained / "text", Path(folder)), "newstest2013": news}
+        tests = tests_of(pair, data, trained / "text", Path(folder))
         for way, (model, precision) in ways.items():
             scores = {}
             for test, (source, reference) in tests.items():
                 lines, written = Path(folder) / "translations", Path(folder) / "scores.json"
-                options = ["--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}"]
-                run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", written, *options)
-                result, translations = json.loads(written.read_text()), list(read_lines(lines))
+                options = ("--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}")
+                result = evaluated([model], source, reference, written, *options)
+                translations = list(read_lines(lines))
                 exact = first.setdefault(test, translations)
                 different = sum(ours != theirs for ours, theirs in zip(translations, exact, strict=True))
                 scores[test] = {
@@ -168,7 +169,3 @@ def _load(model: Path) -> tuple[float, float]:
     done = subprocess.run([sys.executable, "-c", LOAD, str(model)], capture_output=True, text=True, check=True)
     load, translate = map(float, done.stdout.split())
     return load, translate
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,23 @@
 """What each training of the bundled translators brought: every model that was ever bundled, measured by the present program.
 
-    python benchmarks/quality/box_steps.py --data DATA --text RUNS/box/text --pair fr-en
-
 The models are those of commits that changed `src/rnnsearch/box/PAIR`; the last one may be that of the working tree. DATA has
 `wmt/newstest2013.LANGUAGE.gz`, and RUNS/box/text is what `tools/train_box.py` has written. All models are scored on the same
-sentences. Writes `results/quality/box_steps-PAIR.json`, from which `render.py installed-translator` makes a table.
+sentences.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, run
-from benchmarks.lib.record import TINY, machine, write_result
-from benchmarks.quality.box import held_out
+from benchmarks.lib.command import Parser, evaluated, run
+from benchmarks.lib.record import ROOT, TINY, machine, read_json, write_result
+from benchmarks.quality.box import tests_of
 from rnnsearch.model_catalog import BOX, DEFAULT
 from rnnsearch.model_files import WEIGHTS
 
-ROOT = Path(__file__).parents[2]
 STEPS = {
     "en-fr": {
         "Europarl and Tatoeba": "0aeb71c",
@@ -55,12 +48,8 @@ def model_of(commit: str, pair: str, folder: Path) -> Path:
 def measured(model: Path, tests: dict[str, tuple[Path, Path]], written: Path) -> dict[str, Any]:
     """The size, the lines of the behaviour suite that are right, and BLEU, of a model."""
     run("evaluate", "--behaviour", "--model", model, "--json", written)
-    behaviour = json.loads(written.read_text())
-    bleu = {}
-    for name, (source, reference) in tests.items():
-        options = ("--output", written.with_suffix(".txt"), "--json", written)
-        run("evaluate", "--model", model, "--source", source, "--reference", reference, *options)
-        bleu[name] = json.loads(written.read_text())["all"]["bleu"]
+    behaviour, lines = read_json(written), written.with_suffix(".txt")
+    bleu = {name: evaluated([model], *files, written, "--output", lines)["all"]["bleu"] for name, files in tests.items()}
     weights = (model / WEIGHTS).stat().st_size
     return {"weights_bytes": weights, "behaviour": {key: behaviour[key] for key in ("passed", "of")}, "bleu": bleu}
 
@@ -75,13 +64,8 @@ def main() -> None:
     rows = {}
     for name, commit in list(STEPS[pair].items())[-1 if TINY else 0 :]:
         with TemporaryDirectory() as folder:
-            news = tuple(arguments.data / "wmt" / f"newstest2013.{language}.gz" for language in pair.split("-"))
-            tests = {"Tatoeba": held_out(pair, arguments.text, Path(folder)), "newstest2013": news}
+            tests = tests_of(pair, arguments.data, arguments.text, Path(folder))
             model = model_of("" if TINY else commit, pair, Path(folder))
             rows[name] = measured(model, tests, Path(folder) / "written.json")
         print(f"{name}: {rows[name]}", flush=True)
     write_result(f"quality/box_steps-{pair}", machine=machine(), rows=rows)
-
-
-if __name__ == "__main__":
-    main()

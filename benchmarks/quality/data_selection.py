@@ -1,7 +1,5 @@
 """Quality and cost of data selection: `rnnsearch select` on Europarl, with news as the in-domain text.
 
-    python benchmarks/quality/data_selection.py --data DATA [--lines N]
-
 Quality: language models are trained on the pairs that the method of Axelrod, He and Gao (2011) keeps, on those that the
 method of Moore and Lewis (2010) keeps by the target side, and on as many random pairs (three seeds); their perplexity is
 measured on newstest2012 and 2013. All have the same vocabulary: the words that occur at least twice in the general corpus.
@@ -11,8 +9,7 @@ the slope is between the last two.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import Parser, cost_of, rnnsearch, text_options
 from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.data.lines import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
     best,
@@ -44,23 +40,18 @@ SEEDS = (1, 2, 3)
 
 def main() -> None:
     """Measure both, and record them."""
-    parser = Parser(__doc__, "data")
-    parser.add_argument("--lines", type=int, default=10**9, help="only so many pairs of the corpus")
-    arguments = parser.parse_args()
-    news: dict[Side, Path] = {
-        side: arguments.data / "wmt" / f"news2008-2011.{language}.gz" for side, language in LANGUAGES.items()
-    }
-    on = machine()
+    arguments = Parser(__doc__, "data", lines=10**9).parse_args()
+    on, news = machine(), by_side(sides(arguments.data, "wmt/news2008-2011"))
     with TemporaryDirectory() as folder:
         whole = concatenated(arguments.data / "europarl", Path(folder), arguments.lines)
         corpus = CorpusFiles.measure([whole["source"]], [whole["target"]], quiet)
-        costs = [cost(whole, Path(folder), share * len(corpus) // 4, arguments.data) for share in (1, 2, 4)]
+        costs = [cost(whole, news, Path(folder), share * len(corpus) // 4) for share in (1, 2, 4)]
         kept = [count for count in KEPT if count < len(corpus)] or [len(corpus) // 10]
         found = perplexities(corpus, news, arguments.data / "wmt", kept)
     write_result(
         "quality/data_selection",
         machine=on,
-        command="python benchmarks/quality/data_selection.py --data DATA",
+        command="python benchmarks quality/data_selection --data DATA",
         pairs=len(corpus),
         words={side: int(words.sum()) for side, words in corpus.words.items()},
         perplexities=found,
@@ -69,15 +60,19 @@ def main() -> None:
     )
 
 
+def by_side(files: Iterable[Path]) -> dict[Side, Path]:
+    """Two files, by their sides."""
+    return dict(zip(SIDES, files, strict=True))
+
+
 def quiet(stage: str, done: int, total: int | None) -> None:
     """No progress."""
 
 
 def concatenated(europarl: Path, folder: Path, lines: int) -> dict[Side, Path]:
     """The corpus as one plain file a side."""
-    paths: dict[Side, Path] = {}
+    paths = by_side(folder / f"europarl.{language}" for language in LANGUAGES.values())
     for side, language in LANGUAGES.items():
-        paths[side] = folder / f"europarl.{language}"
         text = chain.from_iterable(read_lines(europarl / f"europarl-part{part}.{language}.xz") for part in (0, 1))
         with paths[side].open("w", encoding="utf-8") as out:
             out.writelines(f"{line}\n" for line in islice(text, lines))
@@ -98,8 +93,7 @@ def perplexities(
     scores |= {f"random-{seed}": random_scores(corpus, seed) for seed in SEEDS}
     chosen = {(name, count): best(corpus, values, pairs=count) for name, values in scores.items() for count in kept}
     rows: dict[str, list[dict[str, Any]]] = {}
-    paths: dict[Side, Path] = {"source": corpus.sources[0], "target": corpus.targets[0]}
-    for side, path in paths.items():
+    for side, path in by_side((corpus.sources[0], corpus.targets[0])).items():
         vocabulary = model_vocabulary(read_lines(path))
         test = [wmt / f"newstest{year}.{LANGUAGES[side]}.gz" for year in (2012, 2013)]
         asked = list(encoded_blocks(chain.from_iterable(map(read_lines, test)), vocabulary))
@@ -125,17 +119,19 @@ def model_of(path: Path, mask: NDArray[np.bool_], vocabulary: Vocabulary) -> Lan
 # What it costs --------------------------------------------------------------------------------------------------------
 
 
-def cost(whole: Mapping[Side, Path], folder: Path, pairs: int, data: Path) -> dict[str, Any]:
+def cost(whole: Mapping[Side, Path], news: Mapping[Side, Path], folder: Path, pairs: int) -> dict[str, Any]:
     """Time and memory of the whole command on the first `pairs` pairs."""
-    part = {side: folder / f"part.{language}" for side, language in LANGUAGES.items()}
+    part, out = (by_side(folder / f"{name}.{language}" for language in LANGUAGES.values()) for name in ("part", "out"))
     for side in SIDES:
-        with whole[side].open("rb") as lines, part[side].open("wb") as out:
-            out.writelines(islice(lines, pairs))
+        with whole[side].open("rb") as lines, part[side].open("wb") as file:
+            file.writelines(islice(lines, pairs))
     words = sum(len(line.split()) for side in SIDES for line in read_lines(part[side]))
-    news = data / "wmt" / "news2008-2011"
-    command: list[object] = ["select", "--source", part["source"], "--target", part["target"], "--pairs", pairs // 10]
-    command += ["--in-domain-source", f"{news}.en.gz", "--in-domain-target", f"{news}.fr.gz"]
-    command += ["--output-source", folder / "out.en", "--output-target", folder / "out.fr"]
+    files = [
+        *text_options(*part.values()),
+        *text_options(*news.values(), prefix="in-domain-"),
+        *text_options(*out.values(), prefix="output-"),
+    ]
+    command = ["select", *files, "--pairs", pairs // 10]
     took = cost_of(rnnsearch(*command))
     found = {
         "pairs": pairs,
@@ -160,7 +156,3 @@ def slope(costs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         "minutes_for_850_million": round((all_["seconds"] + more * seconds) / 60, 1),
         "mb_for_850_million": round(all_["peak_mb"] + more * memory),
     }
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,8 @@
 """Everyday text through the installed translators, written in ways that must not change what it says.
 
-    python benchmarks/quality/everyday_text.py
-
 120 everyday sentences as HTML paragraphs, with the words of their plain translations; 20 English contractions with each of
-the apostrophes that people type; paragraphs of several sentences, of which none may be lost. The counts are written to
-`benchmarks/results/quality/everyday_text.json`, and `docs/reference/mended-faults.md` cites them.
+the apostrophes that people type; paragraphs of several sentences, of which none may be lost. The page
+`docs/reference/mended-faults.md` cites the counts.
 """
 
 from __future__ import annotations
@@ -12,10 +10,7 @@ from __future__ import annotations
 import csv
 import html
 import re
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
 from benchmarks.lib.record import sized, write_result
@@ -92,7 +87,3 @@ def main() -> None:
     for name, (count, of) in found.items():
         print(f"{count:4} of {of:4}  {name}")
     write_result("quality/everyday_text", **found)
-
-
-if __name__ == "__main__":
-    main()

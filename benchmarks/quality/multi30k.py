@@ -1,7 +1,5 @@
 """Train RNNsearch or RNNencdec on Multi30k with `train` and `evaluate`, and record the scores.
 
-    python benchmarks/quality/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3 --jobs 2]
-
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
 `--models`, so many models are trained from different seeds, and also translate as an ensemble; with `--jobs`, several are
 trained side by side and share the cores. With `--diversify`, a model of each direction first translates the text, which
@@ -18,53 +16,44 @@ sides in lower case.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, run
+from benchmarks.lib.command import Parser, each, evaluated, run, side_by_side, text_options
 from benchmarks.lib.command import settings as settings_of
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.record import RESULTS, machine, read_json, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.data.lines import read_lines
 from rnnsearch.text import Tokenizer
 
 
 def main() -> None:
     """Train, evaluate on both sets, record."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(
+        __doc__, "data", "output", "set", "resume", preset="small", models=1, jobs=1, diversify=False, blind=False
+    )
     parser.add_argument("--model", choices=("rnnsearch", "rnnencdec"), default="rnnsearch")
-    parser.add_argument("--preset", default="small")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
-    parser.add_argument("--models", type=int, default=1, help="how many to train")
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
-    parser.add_argument("--diversify", action="store_true", help="train on translations of the text too, in both directions")
     parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
-    parser.add_argument("--blind", action="store_true", help="also translate the captions whose references are elsewhere")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
 
     on, data, output, language, jobs = machine(), arguments.data, arguments.output, arguments.language, arguments.jobs
     preset = f"{arguments.preset}{'-diversified' if arguments.diversify else ''}"
     name = f"multi30k-{arguments.model}-{preset}{'' if language == 'fr' else f'-{language}'}"
     settings = [*(["model.alignment=none"] if arguments.model == "rnnencdec" else []), *arguments.set]
-    text = training_text(data, language)
+    files = training_text(data, language)
     if arguments.diversify:
-        text += translations_of_the_text(data, output, arguments.preset, settings, language, arguments.resume, jobs)
+        files += translations_of_the_text(data, output, arguments.preset, settings, language, arguments.resume, jobs)
     trainings = {}
     for seed in range(1, arguments.models + 1):
         model = output / (name if seed == 1 else f"{name}-{seed}")
         of_seed = settings if seed == 1 else [*settings, f"training.seed={seed}"]
-        trainings[model] = train_command(data, model, arguments.preset, of_seed, language, text)
+        trainings[model] = train_command(data, model, arguments.preset, of_seed, language, files)
     train_all(trainings, arguments.resume, jobs)
     members = {output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}": member for member in arguments.member}
     if members:
@@ -82,7 +71,7 @@ def main() -> None:
     first, *others = (
         {
             "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
-            "training": json.loads((model / "training.json").read_text()),
+            "training": read_json(model / "training.json"),
             "evaluation": evaluate_both(data, [model], language),
             **({"member": members[model]} if model in members else {}),
         }
@@ -101,7 +90,7 @@ Text = list[tuple[Path, Path]]
 
 def training_text(data: Path, language: str, source: str = "en") -> Text:
     """That of Multi30k."""
-    return [(data / "multi30k" / f"train.{source}.gz", data / "multi30k" / f"train.{language}.gz")]
+    return [sides(data, "multi30k/train", source, language)]
 
 
 TEACHER_EPOCHS = 12
@@ -114,18 +103,19 @@ def translations_of_the_text(
     """The training text twice: its English with new translations, and its translations with new English."""
     directions = [("en", language), (language, "en")]
     models = [output / f"multi30k-{preset}-teacher-{source}-{target}" for source, target in directions]
-    settings, files = [*settings, f"training.max_epochs={TEACHER_EPOCHS}"], data / "multi30k"
+    settings = [*settings, f"training.max_epochs={TEACHER_EPOCHS}"]
     trainings = {
         model: train_command(data, model, preset, settings, target, source=source)
         for model, (source, target) in zip(models, directions, strict=True)
     }
     train_all(trainings, resume, jobs)
+    ((english, other),) = training_text(data, language)
     written = []
-    for model, (source, target) in zip(models, directions, strict=True):
+    for model, source, (_, target) in zip(models, (english, other), directions, strict=True):
         written.append(model.with_name(f"{model.name}.{target}"))
         if not written[-1].exists():
-            run("translate", "--no-split-sentences", "--model", model, files / f"train.{source}.gz", "--output", written[-1])
-    return [(files / "train.en.gz", written[0]), (written[1], files / f"train.{language}.gz")]
+            run("translate", "--no-split-sentences", "--model", model, source, "--output", written[-1])
+    return [(english, written[0]), (written[1], other)]
 
 
 def in_the_vocabulary_of(model: Path, data: Path, folder: Path, language: str) -> Path:
@@ -135,9 +125,9 @@ def in_the_vocabulary_of(model: Path, data: Path, folder: Path, language: str) -
     return folder
 
 
-def files_of(text: Text) -> list[object]:
+def files_of(files: Text) -> list[object]:
     """The options that name it."""
-    return [part for source, target in text for part in ("--source", source, "--target", target)]
+    return [part for both in files for part in text_options(*both)]
 
 
 def train_command(
@@ -146,21 +136,18 @@ def train_command(
     preset: str,
     settings: Sequence[str] = (),
     language: str = "fr",
-    text: Text | Path | None = None,
+    files: Text | Path | None = None,
     source: str = "en",
 ) -> list[str]:
     """The command that trains a model on Multi30k, or on the given text, or on a prepared folder of it."""
-    valid = [data / "multi30k" / f"val.{side}.gz" for side in (source, language)]
-    named = ["--data", text] if isinstance(text, Path) else files_of(text or training_text(data, language, source))
-    command: list[object] = ["train", *named]
-    command += ["--valid-source", valid[0], "--valid-target", valid[1], "--output", model, "--preset", preset]
-    return [*map(str, command), *settings_of(settings)]
+    named = ["--data", files] if isinstance(files, Path) else files_of(files or training_text(data, language, source))
+    valid = text_options(*sides(data, "multi30k/val", source, language), prefix="valid-")
+    return [*map(str, ("train", *named, *valid, "--output", model, "--preset", preset, *settings_of(settings)))]
 
 
 def train_all(trainings: Mapping[Path, list[str]], resume: bool, jobs: int) -> None:
     """Train models by their commands, so many side by side."""
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        list(pool.map(lambda model: train(trainings[model], model, resume, jobs), trainings))
+    side_by_side(lambda model: train(trainings[model], model, resume, jobs), list(trainings), jobs)
 
 
 def train(command: Sequence[object], model: Path, resume: bool = False, jobs: int = 1) -> None:
@@ -185,23 +172,26 @@ def evaluate(
     """The scores of a model, or of several together, on `val` or `test_2016_flickr`; the translations are left beside it."""
     together = [f"{len(models)}-models"] if len(models) > 1 else []
     written = models[0] / f"{'-'.join([test, *together, *settings])}.json"
-    reference = data / "multi30k" / f"{test}.{language}.gz"
-    sets = ["--source", data / "multi30k" / f"{test}.en.gz", "--reference", reference]
-    sets += settings_of(settings)
-    named = [part for model in models for part in ("--model", model)]
-    run("evaluate", *named, *sets, "--json", written, "--output", written.with_suffix(f".{language}"))
-    found = json.loads(written.read_text())
+    lines = written.with_suffix(f".{language}")
+    source, reference = sides(data, f"multi30k/{test}", "en", language)
+    found = evaluated(models, source, reference, written, "--output", lines, *settings_of(settings))
     kept = {key: value for key, value in found.items() if key not in ("model", "source")}
-    return kept | {"lower-cased, tokenised": lower_tokenized(written.with_suffix(f".{language}"), reference, language)}
+    return kept | {"lower-cased, tokenised": lower_tokenized(lines, reference, language)}
 
 
 def translate_blind(data: Path, models: Sequence[Path], system: str, language: str) -> None:
     """Translate the captions of which only the English is in DATA."""
-    named = [part for model in models for part in ("--model", model)]
     for source in sorted((data / "blind" / "multi30k").glob("*.en")):
         folder = RESULTS / "blind" / "multi30k" / source.stem
         folder.mkdir(parents=True, exist_ok=True)
-        run("translate", "--no-split-sentences", *named, source, "--output", folder / f"{system}.{language}")
+        run(
+            "translate",
+            "--no-split-sentences",
+            *each("--model", models),
+            source,
+            "--output",
+            folder / f"{system}.{language}",
+        )
 
 
 def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:
@@ -210,7 +200,3 @@ def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[st
     ours, theirs = ([" ".join(tokenizer.tokenize(line)) for line in read_lines(path)] for path in (hypothesis, reference))
     score = metric.corpus_score(ours, [theirs]).score
     return {"bleu": score, "signature": str(metric.get_signature()), "tokens": "moses"}
-
-
-if __name__ == "__main__":
-    main()

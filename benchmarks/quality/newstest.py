@@ -1,8 +1,8 @@
 """The paper's task at the scale of two cores: train on Europarl, choose on newstest2012 and 2013, translate newstest2014.
 
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row rnnsearch-50
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
-    python benchmarks/quality/newstest.py --help     # lists the rows
+    python benchmarks quality/newstest --data DATA --output RUNS --row rnnsearch-50
+    python benchmarks quality/newstest --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
+    python benchmarks quality/newstest --help     # lists the rows
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers and another recipe: 16 million words
 are selected from the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and
@@ -23,18 +23,15 @@ is elsewhere, so that nothing was chosen by it.
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
+from benchmarks.lib.command import Parser, cost_of, each, evaluated, rnnsearch, run, text_options
 from benchmarks.lib.command import settings as settings_of
-from benchmarks.lib.record import RESULTS, machine, sized, write_result
+from benchmarks.lib.record import RESULTS, machine, read_json, sized, write_result
+from benchmarks.lib.texts import sides
 from rnnsearch.atomic import write_json
 from rnnsearch.model_catalog import default_model
 from rnnsearch.model_files import WEIGHTS
@@ -132,16 +129,9 @@ ENSEMBLES = {"together": ("installed-1-mean", "installed-2-mean")}
 """The rows that translate together."""
 
 
-def files_of(data: Path, *names: str, prefix: str = "--") -> list[object]:
-    """The options that name these texts of DATA, as the training text or, with another prefix, as another."""
-    sides = [(f"{prefix}source", "en"), (f"{prefix}target", "fr")]
-    return [part for name in names for side, language in sides for part in (side, file_of(data, name, language))]
-
-
-def file_of(data: Path, name: str, language: str) -> Path:
-    """One side of a text of DATA."""
-    (path,) = data.glob(f"*/{name}.{language}.*z")
-    return path
+def files_of(data: Path, *names: str, prefix: str = "") -> list[object]:
+    """The options that name these texts of DATA, as the training text or, with a prefix, as another."""
+    return [part for name in names for part in text_options(*sides(data, f"*/{name}"), prefix=prefix)]
 
 
 def costing(cost: Path, *command: object) -> None:
@@ -150,18 +140,13 @@ def costing(cost: Path, *command: object) -> None:
     write_json(cost, {"seconds": round(found["passed"], 1), "peak_megabytes": found["megabytes"]})
 
 
-def named(models: Sequence[Path]) -> list[object]:
-    """The options that name these models."""
-    return [part for model in models for part in ("--model", model)]
-
-
 def text_of(data: Path, output: Path, row: Row, beside: Path | None) -> list[object]:
     """The options that name the training text of a row."""
     options: list[object] = []
     for part in row.text:
         if part == "europarl":
             options += files_of(data, *EUROPARL)
-            options += ["--source", f"{beside}.en", "--target", f"{beside}.fr"] if beside else []
+            options += text_options(f"{beside}.en", f"{beside}.fr") if beside else []
         else:
             options += files_of(data, NEWS) if part == "news" else selected(data, output, part)
     return options
@@ -169,13 +154,12 @@ def text_of(data: Path, output: Path, row: Row, beside: Path | None) -> list[obj
 
 def selected(data: Path, output: Path, words: str) -> list[object]:
     """So many words of Europarl, selected by the news of 2008 to 2011, as the training text."""
-    files = [output / f"selected-{words}.{language}" for language in ("en", "fr")]
+    files = output / f"selected-{words}.en", output / f"selected-{words}.fr"
     if not files[1].exists():
         count = int(words.removesuffix("M")) * sized(1_000_000, 100)
-        news = files_of(data, NEWS, prefix="--in-domain-")
-        outputs = ("--output-source", files[0], "--output-target", files[1])
-        run("select", *files_of(data, *EUROPARL), "--words", count, *news, *outputs)
-    return ["--source", files[0], "--target", files[1]]
+        news = files_of(data, NEWS, prefix="in-domain-")
+        run("select", *files_of(data, *EUROPARL), "--words", count, *news, *text_options(*files, prefix="output-"))
+    return text_options(*files)
 
 
 def prepared(output: Path, row: Row, text: Sequence[object]) -> Path:
@@ -212,71 +196,61 @@ def train(data: Path, output: Path, name: str, beside: Path | None) -> Path:
             start = [*text, "--from", start_of(output, row)]
         else:
             start = ["--data", prepared(output, row, text), "--preset", row.preset]
-        valid = files_of(data, *DEVELOPMENT, prefix="--valid-")
+        valid = files_of(data, *DEVELOPMENT, prefix="valid-")
         resume = ["--resume"] if (model / "checkpoints").exists() else []
         options = [*settings_of(row.settings), "--output", model, *resume]
         costing(model.with_suffix(".cost.json"), "train", *start, *valid, *options)
     return model
 
 
-def lexicon(data: Path, model: Path) -> None:
-    """Learn the lexicon of a model of whole words from the news of 2008 to 2011."""
-    if not (model / "lexicon.tsv").exists():
-        run("lexicon", "--model", model, *files_of(data, NEWS))
-
-
 def start_scores(output: Path, name: str) -> dict[str, float]:
     """BLEU of a finished row on the development sets."""
-    found = {test: json.loads((output / name / f"{name}-{test}.json").read_text()) for test in DEVELOPMENT}
-    return {test: result["all"]["bleu"] for test, result in found.items()}
+    return {test: read_json(output / name / f"{name}-{test}.json")["all"]["bleu"] for test in DEVELOPMENT}
 
 
 def scored(data: Path, models: Sequence[Path], name: str, options: Sequence[str]) -> dict[str, Any]:
     """Development scores; the translations of newstest2014 are written to the results."""
     found = {}
     for test in DEVELOPMENT:
-        written = models[0] / f"{name}-{test}.json"
-        texts = ("--source", file_of(data, test, "en"), "--reference", file_of(data, test, "fr"))
-        run("evaluate", *named(models), *texts, "--json", written, *options)
-        result = json.loads(written.read_text())
+        files = sides(data, f"*/{test}")
+        result = evaluated(models, *files, models[0] / f"{name}-{test}.json", *options)
         found[test] = {key: result[key] for key in ("all", "tokenized_bleu", "seconds", "unfinished")}
-    translate(models, file_of(data, "newstest2014", "en"), TRANSLATIONS / f"{name}.fr", options)
+    translate(models, next(data.glob("*/newstest2014.en.*z")), TRANSLATIONS / f"{name}.fr", options)
     return found
 
 
 def translate(models: Sequence[Path], source: Path, target: Path, options: Sequence[str]) -> None:
     """Translate a text of which the other side is not here."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    run("translate", "--no-split-sentences", *named(models), source, "--output", target, *options)
+    run("translate", "--no-split-sentences", *each("--model", models), source, "--output", target, *options)
 
 
 def main() -> None:
     """Train a row, score it, and record it."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", blind=False)
     parser.add_argument("--row", choices=[*ROWS, *MEANS, *ENSEMBLES], required=True)
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
-    parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row
     if members := {**MEANS, **ENSEMBLES}.get(name):
         models = [output / member for member in members]
         if name in MEANS:
-            run("average", *named(models), "--output", output / name)
+            run("average", *each("--model", models), "--output", output / name)
             models = [output / name]
         record: dict[str, Any] = {"members": members}
     else:
         models = [train(data, output, name, arguments.beside)]
         record = {
-            "training": json.loads((models[0] / "training.json").read_text()),
+            "training": read_json(models[0] / "training.json"),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
             "from": start_scores(output, ROWS[name].start) if ROWS[name].text == ("news",) else None,
-            "costs": {path.name.partition(".")[0]: json.loads(path.read_text()) for path in output.glob("*.cost.json")},
+            "costs": {path.name.partition(".")[0]: read_json(path) for path in output.glob("*.cost.json")},
         }
     whole_words = name in ROWS and ROWS[name].preset == "paper"
     aligned = whole_words and "encdec" not in name
-    if aligned:
-        lexicon(data, models[0])
+    if aligned and not (models[0] / "lexicon.tsv").exists():
+        run("lexicon", "--model", models[0], *files_of(data, NEWS))
     if arguments.blind:
         translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", ())
     scores = {}
@@ -284,7 +258,3 @@ def main() -> None:
         if ending != "replace-unk" or aligned:
             scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"quality/newstest-{name}", machine=on, **record, scores=scores)
-
-
-if __name__ == "__main__":
-    main()

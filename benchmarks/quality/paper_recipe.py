@@ -1,7 +1,5 @@
 """What makes the paper's recipe slow: preset `paper`, small, on the built-in corpus, with one thing exchanged at a time.
 
-    python benchmarks/quality/paper_recipe.py --output RUNS [--updates 3000] [--jobs 1] [--only NAME …]
-
 RNNsearch is trained for so many updates by the unchanged recipe of the paper (Adadelta, summed cost, clipping to 1, text
 shuffled once, initial weights of appendix B.1), and by recipes that differ from it in one thing. Each training stops six
 times, and the alignment error rate (AER) of its best weights so far is measured on test sentences whose links are known.
@@ -13,16 +11,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.built_in import corpus
-from benchmarks.lib.command import Parser, environment, rnnsearch, run
-from benchmarks.lib.record import machine, read, sized, write_result
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, environment, rnnsearch, run, side_by_side, text_options
+from benchmarks.lib.command import settings as settings_of
+from benchmarks.lib.record import machine, read, read_json, sized, write_result
 
 SIZES = (
     *("data.source_words=3000", "data.target_words=4000"),
@@ -47,74 +42,46 @@ STOPS = 6
 
 def main() -> None:
     """Train all recipes and record their curves."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--updates", type=int, default=sized(3000, 6))
-    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side, on one thread each")
-    parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES), help="only these rows")
-    arguments = parser.parse_args()
-    on, text = machine(), corpus(arguments.output / "built-in")
+    arguments = Parser(__doc__, "output", updates=sized(3000, 6), jobs=1, only=RECIPES).parse_args()
+    on, corpus = machine(), built_in.corpus(arguments.output / "built-in")
     folder = arguments.output / f"paper-recipe-{arguments.updates}"
 
     def row(name: str) -> dict[str, Any]:
         model = folder / re.sub(r"\W+", "-", name).strip("-")
-        curve = _curve(text, model, RECIPES[name], arguments.updates)
+        curve = _curve(corpus, model, RECIPES[name], arguments.updates)
         print(f"{name:40} BLEU {curve[-1]['valid_bleu']:5.1f}  AER {curve[-1]['aer']}", flush=True)
         return {"settings": RECIPES[name], "curve": curve}
 
-    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
+    rows = side_by_side(row, arguments.only, arguments.jobs)
     record = f"quality/paper_recipe-{arguments.updates}"
-    before = read(record)
-    if before:
-        rows = {**before["rows"], **rows}
+    rows = read(record).get("rows", {}) | rows
     ordered = {name: rows[name] for name in RECIPES if name in rows}
     write_result(record, machine=on, updates=arguments.updates, sizes=SIZES, rows=ordered)
 
 
-def _curve(text: Path, model: Path, settings: tuple[str, ...], updates: int) -> list[dict[str, Any]]:
+def _curve(corpus: Path, model: Path, settings: tuple[str, ...], updates: int) -> list[dict[str, Any]]:
     """Train up to every stop, and return the validation at each of them, with the AER of the best weights until then."""
     every = updates // STOPS
     kept = model.with_name(f"{model.name}.json")
     curve: list[dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else []
     for stop in range(every * (len(curve) + 1), updates + 1, every):
         limits = (f"training.max_updates={stop}", f"training.validate_every={every}", "training.validate_sentences=300")
-        options = [part for setting in (*SIZES, *limits, *settings) for part in ("--set", setting)]
-        files = ["--source", text / "train.en", "--target", text / "train.fr"]
-        files += ["--valid-source", text / "valid.en", "--valid-target", text / "valid.fr"]
         resumed = ["--resume"] if model.exists() else []
-        run(
-            "train",
-            *files,
-            "--output",
-            model,
-            "--preset",
-            "paper",
-            *options,
-            *resumed,
-            threads=1,
-            log=kept.with_suffix(".log"),
-        )
-        curve.append(json.loads((model / "training.json").read_text())["validations"][-1] | {"aer": _aer(text, model)})
+        options = [*settings_of((*SIZES, *limits, *settings)), *resumed]
+        command = built_in.train_command(corpus, model, *options, preset="paper")
+        run(*command, threads=1, log=kept.with_suffix(".log"))
+        curve.append(read_json(model / "training.json")["validations"][-1] | {"aer": _aer(corpus, model)})
         kept.write_text(json.dumps(curve))
     return curve
 
 
-def _aer(text: Path, model: Path) -> float | None:
+def _aer(corpus: Path, model: Path) -> float | None:
     """The alignment error rate of a model on the test sentences of the built-in corpus; None for one that does not align."""
-    if json.loads((model / "config.json").read_text())["model"]["alignment"] == "none":
+    if read_json(model / "config.json")["model"]["alignment"] == "none":
         return None
-    sides = ["--source", text / "test.en", "--target", text / "test.fr", "--gold", text / "test.gold"]
-    aligned = subprocess.run(
-        rnnsearch("align", "--model", model, *sides, "--output", model.with_suffix(".links")),
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment(1),
-    )
+    files = [*text_options(*built_in.part(corpus, "test")), "--gold", corpus / "test.gold"]
+    command = rnnsearch("align", "--model", model, *files, "--output", model.with_suffix(".links"))
+    aligned = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(1))
     found = re.search(r"AER[^\d]*([\d.]+)", aligned.stdout + aligned.stderr)
     assert found, aligned.stderr
     return float(found[1])
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,8 @@
 """Keeps the results of a `rnnsearch reproduce`, from which the page of results is rendered.
 
     rnnsearch reproduce --scale builtin --output FOLDER
-    python benchmarks/quality/reproduction.py FOLDER
-    python benchmarks/pages/render.py results
+    python benchmarks quality/reproduction FOLDER
+    python benchmarks pages/render results
 
 Writes `results/quality/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims, and the validations of each
 system) and `docs/images/figure-2-SCALE.png`. For a run with `--recipe paper`, SCALE ends with `-paper-recipe`.
@@ -13,12 +13,9 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import IMAGES, machine, write_result
@@ -58,7 +55,3 @@ def _curve(folder: Path, name: str) -> dict[str, Any]:
     """The validations of a system that was trained; nothing for another one, such as Moses."""
     summary = folder / "models" / name.replace("*", "-longer") / "training.json"
     return {"validations": json.loads(summary.read_text(encoding="utf-8"))["validations"]} if summary.exists() else {}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Six attentions called Bahdanau's, trained alike: BLEU, alignment error rate, and BLEU by length, with several seeds.
 
-    python benchmarks/quality/six_attentions.py --output RUNS [--data DATA] [--seeds 3] [--epochs 8] [--jobs 2]
-
 The variants are those of `attention_variants.py`, a plugin. All have the same settings, the same readout and the same
 number of updates, and are trained on the built-in corpus and, with `--data`, on the first pairs of Multi30k English–French.
 The interval of a mean over seeds is that of Student's t, 95%. A training that is finished is not repeated.
@@ -9,21 +7,15 @@ The interval of a mean over seeds is that of Student's t, 95%. A training that i
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.alignment.attention_models import Corpus, multi30k, of_built_in, trained_and_scored
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.lib.command import Parser, side_by_side
+from benchmarks.lib.record import kept, machine, read_json, sized, write_result
 from rnnsearch import plugins
-from rnnsearch.atomic import write_json
 
 PLUGIN = Path(__file__).with_name("attention_variants.py")
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -42,13 +34,8 @@ T_95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9
 
 def main() -> None:
     """Train what is missing, evaluate, record."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ and alibi/ in it")
+    parser = Parser(__doc__, "output", "data?", epochs=8, pairs=sized(20_000, 200), jobs=2, only=VARIANTS)
     parser.add_argument("--seeds", type=int, default=sized(3, 1), choices=range(1, max(T_95) + 1), metavar="N")
-    parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--pairs", type=int, default=sized(20_000, 200), help="training pairs of each corpus")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side, each on one thread")
-    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), help="only these variants")
     arguments = parser.parse_args()
     plugins.load_files([PLUGIN])
     on, folder = machine(), arguments.output / f"six-attentions-{arguments.epochs}-{arguments.pairs}"
@@ -57,11 +44,11 @@ def main() -> None:
         corpora.append(multi30k(arguments.data, folder / "text", arguments.pairs))
     seeds = range(1, arguments.seeds + 1)
     tasks = [(corpus, name, seed) for corpus in corpora for seed in seeds for name in arguments.only]
-    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
-        rows = list(pool.map(lambda task: scores_of(folder, arguments.epochs, *task), tasks))
-    found = {corpus.name: {name: summary(one(rows, tasks, corpus, name)) for name in arguments.only} for corpus in corpora}
-    for name, variants in found.items():
-        print(f"\n{name}\n{table(variants)}")
+    rows = side_by_side(lambda task: scores_of(folder, arguments.epochs, *task), tasks, arguments.jobs)
+    found = {
+        corpus.name: {name: summary([rows[corpus, name, seed] for seed in seeds]) for name in arguments.only}
+        for corpus in corpora
+    }
     asked = {"seeds": arguments.seeds, "epochs": arguments.epochs, "pairs": arguments.pairs}
     write_result("quality/six_attentions", machine=on, **asked, settings=VARIANTS, found=found)
 
@@ -69,19 +56,15 @@ def main() -> None:
 def scores_of(folder: Path, epochs: int, corpus: Corpus, name: str, seed: int) -> dict[str, Any]:
     """The scores of one training, with BLEU by the length of the source."""
     model = folder / corpus.name / f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{seed}"
-    result = model / "six-attentions.json"
-    if not result.exists():
-        scores = trained_and_scored(model, corpus, (*VARIANTS[name], f"training.seed={seed}"), epochs)
-        evaluation = json.loads((model / "evaluation.json").read_text())
-        write_json(result, {**scores, "by_length": evaluation["by_length"]})
-    scores = json.loads(result.read_text())
+    settings = (*VARIANTS[name], f"training.seed={seed}")
+
+    def scored() -> dict[str, Any]:
+        scores = trained_and_scored(model, corpus, settings, epochs)
+        return {**scores, "by_length": read_json(model / "evaluation.json")["by_length"]}
+
+    scores = kept(model / "six-attentions.json", scored)
     print(f"{corpus.name:10} {name:30} seed {seed}  BLEU {scores['bleu']:5.2f}  {scores['cpu_hours']:.3f} h", flush=True)
-    return dict(scores)
-
-
-def one(rows: list[dict[str, Any]], tasks: list[tuple[Corpus, str, int]], corpus: Corpus, name: str) -> list[dict[str, Any]]:
-    """The rows of one variant on one corpus, by seed."""
-    return [row for row, task in zip(rows, tasks, strict=True) if task[:2] == (corpus, name)]
+    return scores
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -105,20 +88,3 @@ def interval(values: list[float]) -> dict[str, Any]:
     """The mean, and half the width of its 95% interval; None of one value."""
     half = T_95[len(values)] * statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
     return {"mean": statistics.mean(values), "half": half, "values": values}
-
-
-def table(variants: dict[str, dict[str, Any]]) -> str:
-    """The scores as a table of Markdown."""
-
-    def shown(score: dict[str, Any] | None, digits: int) -> str:
-        if score is None:
-            return "–"
-        return f"{score['mean']:.{digits}f}" + ("" if score["half"] is None else f" ± {score['half']:.{digits}f}")
-
-    lines = ["| variant | BLEU | AER |", "|---|---:|---:|"]
-    lines += [f"| {name} | {shown(row['bleu'], 1)} | {shown(row['aer'], 3)} |" for name, row in variants.items()]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    main()

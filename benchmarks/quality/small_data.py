@@ -1,6 +1,6 @@
 """How good a translator is that has only a small memory to learn from, by the number of pairs.
 
-    python benchmarks/quality/small_data.py --data DATA --output RUNS [--peers PEERS] [--only 'multi30k-en-fr/2000-*']
+    python benchmarks quality/small_data --data DATA --output RUNS [--peers PEERS] [--only 'multi30k-en-fr/2000-*']
         [--seeds 3] [--threads 1] [--list]
 
 On captions (Multi30k) and on debates (Europarl), in both directions:
@@ -28,7 +28,6 @@ are in RUNS. A peer that failed is recorded with the reason and without a score;
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -39,8 +38,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
@@ -249,7 +246,3 @@ def scored(translations: list[str], test: Pairs) -> dict[str, Any]:
     score = corpus_score(translations, references)
     low, high = np.quantile(bootstrap_bleu(translations, references), (0.025, 0.975)).tolist()
     return {"bleu": round(score.bleu, 2), "interval": [round(low, 2), round(high, 2)], "chrf": round(score.chrf, 2)}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,10 @@
 """Transformers of JoeyNMT and of eole for small texts, trained for as many processor seconds as our model was.
 
 JoeyNMT has the Transformer that Wu et al. (2021) found best for Multi30k, as `joeynmt_transformer.py` describes it; neither
-toolkit has a recipe for so little text. eole has the same Transformer with the same peak of the learning rate, but
-its own schedule (Noam) and a moving average of the weights instead of a choice of checkpoint. The text is in the subwords of
-our model, whose number depends on the number of pairs. The last pairs of the text, a twentieth of them but not more than
+toolkit has a recipe for so little text. eole has the same Transformer with the same peak of the learning rate, 0.0025, but
+its own schedule (Noam) and a moving average of the weights instead of a choice of
+checkpoint; by default it would draw all weights, also those of the norms, between -0.1 and 0.1. The text is in the subwords
+of our model, whose number depends on the number of pairs. The last pairs of the text, a twentieth of them but not more than
 100, are for validation: an untrained Transformer writes up to the length limit, and more pairs would take most of the time.
 Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has the best BLEU, and eole
 with the last one.
@@ -17,20 +18,17 @@ import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.lib.command import environment
+from benchmarks.lib.texts import write_lines
 from benchmarks.peers.eole.toolkit import EOLE
-from benchmarks.peers.joeynmt.toolkit import JOEYNMT
-from benchmarks.quality.joeynmt_transformer import WIDTH, transformer_settings
-from rnnsearch.atomic import write_json, write_text
+from benchmarks.peers.joeynmt.transformer import commands
+from benchmarks.peers.pieces import Pairs, without_pieces, write_pieces
+from benchmarks.peers.toolkit import settings_of
+from rnnsearch.atomic import write_json
 from rnnsearch.config import from_preset
-from rnnsearch.data.lines import read_lines
-from rnnsearch.data.prepare import prepare
-from rnnsearch.text import Tokenizer
-from rnnsearch.text.subwords import Subwords, join
 
-Pairs = Sequence[tuple[str, str]]
 PARTS = ("train", "validated", "test")
 MOST_VALIDATED, VALIDATE_EVERY = 100, 400
 """The most pairs on which JoeyNMT is validated, and the updates between two validations."""
@@ -40,7 +38,7 @@ class Training(NamedTuple):
     """How a peer is trained."""
 
     peers: Path
-    """The folder that peers/install.py wrote."""
+    """The folder that peers/install has written."""
     seconds: float
     """Processor seconds."""
     seed: int
@@ -56,100 +54,34 @@ def translations_of_peer(
     """Train a peer on pairs, and translate sources with it. Raises PeerFailed if it fails."""
     held_out = min(MOST_VALIDATED, max(1, len(pairs) // 20))
     texts = dict(zip(PARTS, (pairs[:-held_out], pairs[-held_out:], [(one, one) for one in sources]), strict=True))
-    pieces = write_pieces(folder, texts, languages)
+    pieces = write_pieces(folder, texts, languages, from_preset("memory", pairs=len(texts["train"])).data)
     translate = {"joeynmt": by_joeynmt, "eole": by_eole}[peer]
-    tokenizer = Tokenizer("moses", languages[1])
     written = translate(folder, languages, pieces, how)
     if not written.exists():
         raise PeerFailed("it wrote no translations")
-    lines = list(read_lines(written))
+    lines = without_pieces(written, languages[1])
     if len(lines) != len(sources):
         raise PeerFailed(f"it wrote {len(lines):,} translations of {len(sources):,} sentences")
-    return [tokenizer.detokenize(join(line.split())[0]) for line in lines]
-
-
-def write_pieces(folder: Path, texts: dict[str, Pairs], languages: tuple[str, str]) -> list[str]:
-    """Write the parts of the text in subwords that are learned from the part to train on; return the subwords."""
-    for side, language in enumerate(languages):
-        write_text(folder / f"plain.{language}", "".join(f"{pair[side]}\n" for pair in texts["train"]))
-    data = from_preset("memory", pairs=len(texts["train"])).data
-    source, target = ([folder / f"plain.{language}"] for language in languages)
-    prepare(source, target, folder / "prepared", data)
-    for side, language in enumerate(languages):
-        tokenizer = Tokenizer("moses", language)
-        subwords = Subwords.load(folder / "prepared" / f"{('source', 'target')[side]}.subwords", "bpe")
-        for part, pairs in texts.items():
-            lines = (
-                " ".join(piece for word in tokenizer.tokenize(pair[side]) for piece in subwords.segment(word))
-                for pair in pairs
-            )
-            write_text(folder / f"{part}.{language}", "".join(f"{line}\n" for line in lines))
-    return list(subwords.inventory)
+    return lines
 
 
 def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], how: Training) -> Path:
     """Train JoeyNMT, and translate the test set."""
-    write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in ("<unk>", "<pad>", "<s>", "</s>", *pieces)))
-    settings = transformer_settings(folder, *languages[::-1])
-    settings["training"]["validation_freq"] = VALIDATE_EVERY
-    settings["random_seed"] = how.seed
-    write_json(folder / "training.yaml", settings)  # JSON is YAML
-    write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], "test": str(folder / "test")}})
-    joeynmt = [JOEYNMT.python(how.peers), "-m", "joeynmt"]
+    chosen = {"validation": VALIDATE_EVERY, "seed": how.seed}
+    train, test = commands(folder, pieces, languages, {"test": folder / "test"}, how.peers, **chosen)
     log = folder / "joeynmt.log"
-    train_for([*joeynmt, "train", folder / "training.yaml", "--skip-test"], how.seconds, log)
-    run([*joeynmt, "test", folder / "test.yaml", "--output-path", folder / "translated"], log)
+    train_for(train, how.seconds, log)
+    run(test, log)
     return folder / "translated.test"
 
 
 def by_eole(folder: Path, languages: tuple[str, str], pieces: Sequence[str], how: Training) -> Path:
     """Train eole, and translate the test set."""
-    write_text(folder / "eole.vocab", "".join(f"{piece}\n" for piece in pieces))
+    write_lines(folder / "eole.vocab", pieces)
     source, target = languages
     model, translated = folder / "eole", folder / "translated.eole"
-    settings: dict[str, Any] = {
-        "data": {"corpus_1": {"path_src": f"{folder}/train.{source}", "path_tgt": f"{folder}/train.{target}"}},
-        "src_vocab": f"{folder}/eole.vocab",
-        "tgt_vocab": f"{folder}/eole.vocab",
-        "share_vocab": True,
-        "overwrite": True,
-        "report_every": 100,
-        "seed": how.seed,
-        "training": {
-            "batch_size": 1024,
-            "batch_type": "tokens",
-            "bucket_size": 20_000,
-            "normalization": "tokens",
-            "param_init_method": "xavier_uniform",  # else all weights, also those of the norms, are between -0.1 and 0.1
-            "optim": "adam",
-            "adam_beta2": 0.98,
-            "learning_rate": 0.9,  # 0.0025 at the end of the warm-up
-            "decay_method": "noam",
-            "warmup_steps": 1000,
-            "average_decay": 0.001,
-            "label_smoothing": 0.1,
-            "dropout": [0.3],
-            "dropout_steps": [0],
-            "train_steps": 1_000_000,
-            "save_checkpoint_steps": 100,
-            "keep_checkpoint": 2,
-            "valid_steps": 1_000_000,
-            "num_workers": 0,
-            "compute_dtype": "fp32",
-            "model_path": str(model),
-        },
-        "model": {
-            "architecture": "transformer",
-            "layers": 4,
-            "hidden_size": WIDTH,
-            "heads": 4,
-            "transformer_ff": 2 * WIDTH,
-            "share_embeddings": True,
-            "share_decoder_embeddings": True,
-            "embeddings": {"word_vec_size": WIDTH, "position_encoding_type": "SinusoidalInterleaved"},
-        },
-    }
-    write_json(folder / "eole.yaml", settings)
+    named = {"folder": folder, "source": source, "target": target, "seed": how.seed}
+    write_json(folder / "eole.yaml", settings_of(EOLE.settings.with_name("transformer.json"), **named))
     eole = EOLE.python(how.peers).parent / "eole"
     log = folder / "eole.log"
     train_for([eole, "train", "-config", folder / "eole.yaml"], how.seconds, log)

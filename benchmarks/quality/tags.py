@@ -1,7 +1,5 @@
 """Are tags at the same words as in the references, and are given terms in the translations, by the installed translators?
 
-    python benchmarks/quality/tags.py --data DATA [--directions en-fr fr-en] [--segments 500] [--seed 1]
-
 The segments are the tagged ones of localisation files (`files/`: the help of GNOME Calculator as PO, memories of OmegaT as
 TMX, Magento as CSV, Mozilla as Fluent) whose tags are the same on both sides, filled up with paragraphs of the Python
 documentation (`pydocs/`), whose inline markup is written as HTML: `<code>`, `<em>`, `<strong>`, `<a>`. Each has one sentence
@@ -20,15 +18,12 @@ from __future__ import annotations
 
 import html
 import re
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -82,10 +77,8 @@ class Segment(NamedTuple):
 
 def main() -> None:
     """Choose the segments, place their tags in the references and in translations, record."""
-    parser = Parser(__doc__, "data")
+    parser = Parser(__doc__, "data", segments=sized(500, 10), seed=1)
     parser.add_argument("--directions", nargs="+", default=["en-fr", "fr-en"])
-    parser.add_argument("--segments", type=int, default=sized(500, 10))
-    parser.add_argument("--seed", type=int, default=1, help="of the choice of segments and terms")
     arguments = parser.parse_args()
     on = machine()
     chosen = segments(arguments.data, arguments.segments, Random(arguments.seed))
@@ -254,7 +247,3 @@ def beside(reference: str, text: str) -> tuple[Counter[str], Counter[str]]:
 def without_tags(text: str) -> str:
     """The text as a translator sees it, on one line."""
     return " ".join(html.unescape(TAG.sub("", text)).split())
-
-
-if __name__ == "__main__":
-    main()

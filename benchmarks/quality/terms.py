@@ -1,7 +1,5 @@
 """The effect of given terms: BLEU and seconds with and without, and the share of the terms that are in the translations.
 
-    python benchmarks/quality/terms.py --model MODEL --source TEST.en --reference TEST.fr [--beam 5] [--seed 1]
-
 For each sentence, one to three source words are drawn at random, each with the words of the reference that it is linked to;
 these are the terms of this sentence. The model itself links the words: each word of the reference to the source word that
 it paid most attention to. Drawn are source words of four letters or more that occur once in their sentence, and whose
@@ -11,14 +9,11 @@ rise; terms that are linked or placed wrongly lower it.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, undisturbed, write_result
@@ -37,10 +32,8 @@ SHORTEST = 4
 
 def main() -> None:
     """Draw the terms, translate without and with them, record."""
-    parser = Parser(__doc__, "model", "source")
+    parser = Parser(__doc__, "model", "source", beam=5, seed=1)
     parser.add_argument("--reference", type=Path, required=True, help="its translation, which the terms are taken from")
-    parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1, help="of the choice of terms")
     arguments = parser.parse_args()
 
     on, translator, random = machine(), load(arguments.model), Random(arguments.seed)
@@ -115,7 +108,3 @@ def translate(
 def has(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words are among the tokens, one after the other."""
     return any(list(tokens[i : i + len(words)]) == list(words) for i in range(len(tokens) - len(words) + 1))
-
-
-if __name__ == "__main__":
-    main()

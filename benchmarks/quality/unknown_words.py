@@ -1,7 +1,5 @@
 """The effect of replacing `[UNK]`: BLEU with and without, the number of replaced words, and the share of correct ones.
 
-    python benchmarks/quality/unknown_words.py --output RUNS [--data DATA] [--set training.precision=bf16] [--resume]
-
 A model with a shortlist writes `[UNK]` for words that it does not know. There are four policies: keep it, forbid it, copy
 the source word that it is linked to, or write the translation of that word by the lexicon. On Multi30k English–French, with
 shortlists of 5,000 words, BLEU on `val` is measured; on the built-in corpus, with 500 words, also the share of correct
@@ -10,18 +8,16 @@ words: those that the reference has, by its gold links, for the same source word
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib import built_in
-from benchmarks.lib.command import Parser, run
+from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.lib.texts import sides
 from benchmarks.quality.multi30k import train, train_command
 from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
@@ -35,37 +31,25 @@ WORDS = {"built-in": 500, "multi30k": 5000}
 
 def main() -> None:
     """Train, translate in every way, record."""
-    parser = Parser(__doc__, "output")
-    parser.add_argument("--data", type=Path, help="a folder with multi30k/ in it")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "output", "data?", "set", "resume").parse_args()
 
     on, folder = machine(), arguments.output / "unknown-words"
     corpus = built_in.corpus(folder / "corpus", tested=sized(1000, 20))
     command = built_in.train_command(corpus, folder / "built-in", *shortlist("built-in", arguments.set))
-    found = {
-        "built-in": measured(
-            command, (corpus / "train.en", corpus / "train.fr"), (corpus / "test.en", corpus / "test.fr"), arguments.resume
-        )
-    }
+    training, test = (built_in.part(corpus, name) for name in ("train", "test"))
+    found = {"built-in": measured(command, training, test, arguments.resume)}
     if arguments.data:
-        data = arguments.data / "multi30k"
         words = ["data.subwords=none", *arguments.set]
         command = [*train_command(arguments.data, folder / "multi30k", "best"), *shortlist("multi30k", words)]
-        found["multi30k"] = measured(
-            command,
-            (data / "train.en.gz", data / "train.fr.gz"),
-            (data / "val.en.gz", data / "val.fr.gz"),
-            arguments.resume,
-        )
+        training, test = (sides(arguments.data, f"multi30k/{name}") for name in ("train", "val"))
+        found["multi30k"] = measured(command, training, test, arguments.resume)
     write_result("quality/unknown_words", machine=on, words=WORDS, settings=arguments.set, found=found)
     for name, of_corpus in found.items():
         for way, row in of_corpus.items():
             print(name, way, row)
 
 
-def shortlist(name: str, more: list[str]) -> list[str]:
+def shortlist(name: str, more: list[str]) -> list[object]:
     """The options of a training with a short shortlist."""
     return settings_of([f"data.source_words={WORDS[name]}", f"data.target_words={WORDS[name]}", *more])
 
@@ -89,7 +73,7 @@ def measured(
     found = {}
     for way, settings in ways.items():
         if way == "lexicon":
-            run("lexicon", "--model", model, "--source", training[0], "--target", training[1])
+            run("lexicon", "--model", model, *text_options(*training))
         translator = load(model)
         translations = translator.translate(sources, split_sentences=False, **settings)
         score = corpus_score([translation.text for translation in translations], references)
@@ -113,7 +97,3 @@ def right(
             expected = {words[target] for source, target in links.possible if source == replacement.source}
             found[replacement.by] += replacement.word in expected
     return dict(found)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,21 +1,14 @@
 """Measures what vocabulary selection costs on Multi30k `val`: BLEU, and the share of translations that change.
 
-    python benchmarks/quality/vocabulary_selection.py --data DATA --output RUNS [--training bf16] [--resume]
-
 The model is that of `multi30k.py`, trained in bfloat16, which takes less time, or in float32. The first row is exact search
 over the whole vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, run
-from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.command import Parser, run, text_options
+from benchmarks.lib.record import machine, read_json, write_result
+from benchmarks.lib.texts import sides
 from benchmarks.quality.multi30k import evaluate, train, train_command
 from rnnsearch.data.lines import read_lines
 
@@ -27,16 +20,15 @@ FREQUENT = (500, 1000, 2000, 4000)
 
 def main() -> None:
     """Train, translate `val` with every selection in float32 and with int8 weights, record."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", "resume")
     parser.add_argument("--training", choices=MODELS, default="bf16", help="the precision of the training")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
 
     on, data, name = machine(), arguments.data, MODELS[arguments.training]
-    model, text = arguments.output / name, data / "multi30k"
+    model = arguments.output / name
     train(train_command(data, model, "small", [f"training.precision={arguments.training}"]), model, arguments.resume)
     if not (model / "lexicon.tsv").exists():
-        run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
+        run("lexicon", "--model", model, *text_options(*sides(data, "multi30k/train")))
     rows: list[dict[str, object]] = []
     exact: list[str] = []
     for words in (None, *FREQUENT):
@@ -48,12 +40,8 @@ def main() -> None:
             differ = sum(ours != theirs for ours, theirs in zip(lines, exact, strict=True))
             rows.append({"words": words, "precision": precision, "bleu": found["all"]["bleu"], "differ": differ})
             print(f"{words or 'all'} words, {precision}: {rows[-1]['bleu']:.2f}, {differ} translations differ", flush=True)
-    training = json.loads((model / "training.json").read_text())
+    training = read_json(model / "training.json")
     vocabulary = training["data"]["target"]["vocabulary"]
     found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
     record = "quality/vocabulary_selection" + ("-fp32" if arguments.training == "fp32" else "")
     write_result(record, machine=on, **found)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """How often a segment of a memory is repaired rightly by exchanging one word (`rnnsearch.translation.repair`).
 
-    python benchmarks/quality/word_repair.py --model MODEL --data DATA [--count 200] [--text multi30k]
-
 The memory is the training text. Each segment in it that differs from an earlier one in exactly one word is translated by the
 repair of that one's translation, and the reference is its own translation, which the repair does not see. Told are: how many
 are repaired at all; in how many of these the new word is in the reference, and the old one is not, so that the exchange is
@@ -11,13 +9,9 @@ translated each segment by itself, so that words besides the exchanged one diffe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from random import Random
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
@@ -31,8 +25,7 @@ Pair = tuple[str, str]
 
 def main() -> None:
     """Repair the segments, compare them with their references, and record."""
-    parser = Parser(__doc__, "model", "data")
-    parser.add_argument("--count", type=int, default=sized(200, 10), help="of the segments to repair")
+    parser = Parser(__doc__, "model", "data", count=sized(200, 10))
     parser.add_argument("--text", default="multi30k", choices=("multi30k", "europarl"))
     arguments = parser.parse_args()
     on, translator = machine(), load(arguments.model)
@@ -76,7 +69,3 @@ def neighbours(pairs: list[Pair]) -> Iterator[tuple[Pair, Pair]]:
                 yield other, pair
                 break
         seen.update(dict.fromkeys(masked, pair))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """How fast is translating with Ray beside `--jobs`, with two workers of one thread each on the same machine?
 
-    python benchmarks/scale/cluster.py --model MODEL --source TEXT.en [--lines 4000] [--rounds 3]
-
 Times are those of the whole programs: with Ray, also that of starting it, of writing the rows, and of writing the text in
 order again; these are told separately. The outputs must be the same to the byte.
 """
@@ -11,18 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.command import SPEED, Parser, rnnsearch, script
 from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
 from rnnsearch.data.lines import read_lines
 
 WORKERS = 2
@@ -61,25 +55,22 @@ def with_ray(model: Path, source: Path, output: Path, steps: Path) -> None:
 
 def main() -> None:
     """Measure in rounds, and record the medians."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--lines", type=int, default=sized(4000, 40))
+    parser = Parser(__doc__, "model", "source", *SPEED, lines=sized(4000, 40), rounds=sized(3, 1))
     parser.add_argument("--steps", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, help=argparse.SUPPRESS)
-    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
     if asked.steps:
         with_ray(asked.model, asked.source, asked.output, asked.steps)
         return
     on = machine()
     with TemporaryDirectory() as place:
-        source, notes = Path(place) / "text", Path(place) / "steps"
-        write_text(source, "".join(f"{line}\n" for line in islice(read_lines(asked.source), asked.lines)))
+        source, notes = beginning(asked.source, asked.lines, Path(place) / "text"), Path(place) / "steps"
         translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--jobs")
-        ray = [sys.executable, __file__, "--model", asked.model, "--source", source, "--steps", notes]
-        ways = {
+        ray = script("scale/cluster", "--model", asked.model, "--source", source, "--steps", notes)
+        ways: dict[str, tuple[list[object], int | None]] = {
             "--jobs 1, one thread": ([*translate, 1], 1),
             f"--jobs {WORKERS}": ([*translate, WORKERS], 1),
-            f"Ray, {WORKERS} workers": (ray, 1),
+            f"Ray, {WORKERS} workers": ([*ray], 1),
         }
         runs = same_outputs(ways, asked.rounds, asked.background)
         steps = [json.loads(line) for line in read_lines(notes)]
@@ -92,7 +83,3 @@ def main() -> None:
         median={name: statistics.median(found) for name, found in seconds.items()},
         ray_steps={step: statistics.median(each[step] for each in steps) for step in steps[0]},
     )
-
-
-if __name__ == "__main__":
-    main()

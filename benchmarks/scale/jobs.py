@@ -1,7 +1,5 @@
 """How much faster are `translate` and `prepare` in two processes than in one, and processes than threads?
 
-    python benchmarks/scale/jobs.py --model MODEL --source train.en --target train.fr [--lines 4000] [--rounds 3]
-
 Every round runs, one after the other: `translate` with one process of one thread, with one process of a thread for each
 core, and with `--jobs 2`; then `prepare` with one process and with two. The order is turned around from round to round.
 Times are those of the whole programs, their start included. Every output must be the same to the byte.
@@ -9,34 +7,22 @@ Times are those of the whole programs, their start included. Every output must b
 
 from __future__ import annotations
 
-import statistics
-import sys
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, rnnsearch
-from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.command import SPEED, Parser, rnnsearch, text_options
+from benchmarks.lib.record import Rounds, machine, sized, write_speed
+from benchmarks.lib.texts import beginning
 from benchmarks.lib.turns import same_outputs
-from rnnsearch.atomic import write_text
-from rnnsearch.data.lines import read_lines
 
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--target", type=Path, required=True, help="its translation")
-    parser.add_argument("--lines", type=int, default=sized(4000, 40))
-    parser.add_speed(rounds=sized(3, 1))
-    asked = parser.parse_args()
+    asked = Parser(__doc__, "model", "source", "target", *SPEED, lines=sized(4000, 40), rounds=sized(3, 1)).parse_args()
     with TemporaryDirectory() as place:
-        texts = [Path(place) / path.name for path in (asked.source, asked.target)]
-        for path, text in zip((asked.source, asked.target), texts, strict=True):
-            write_text(text, "".join(f"{line}\n" for line in islice(read_lines(path), asked.lines)))
+        texts = [beginning(path, asked.lines, Path(place) / path.name) for path in (asked.source, asked.target)]
         translate = rnnsearch("translate", "--no-split-sentences", "--model", asked.model, texts[0])
-        prepare = rnnsearch("prepare", "--source", texts[0], "--target", texts[1])
+        prepare = rnnsearch("prepare", *text_options(*texts))
         one, two = ("--jobs", "1"), ("--jobs", "2")
         of_translate = {
             "translate, 1 process of 1 thread": ([*translate, *one], 1),
@@ -44,18 +30,13 @@ def main() -> None:
             "translate, 2 processes": ([*translate, *two], None),
         }
         of_prepare = {"prepare, 1 process": ([*prepare, *one], None), "prepare, 2 processes": ([*prepare, *two], None)}
-        runs = {
-            way: of_way
-            for ways in (of_translate, of_prepare)
-            for way, of_way in same_outputs(ways, asked.rounds, asked.background).items()
-        }
-    seconds = {way: [run.found for run in of_way] for way, of_way in runs.items()}
+        runs = Rounds[str, float]()
+        for ways in (of_translate, of_prepare):
+            runs |= same_outputs(ways, asked.rounds, asked.background)
+    medians = runs.medians(float)
     found = {
-        way: {"seconds": times, "lines_per_second": asked.lines / statistics.median(times)} for way, times in seconds.items()
+        way: {"seconds": [run.found for run in of_way], "lines_per_second": asked.lines / medians[way]}
+        for way, of_way in runs.items()
     }
     loads = [{"way": way, **run.load()} for way, of_way in runs.items() for run in of_way]
     write_speed("scale/jobs", machine(), lines=asked.lines, model=str(asked.model), found=found, loads=loads)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """What does a corpus of 850 million words need to be prepared and selected from? Slopes over corpora of millions of pairs.
 
-    python benchmarks/scale/large_corpora.py --data DATA --output RUNS [--millions 1 2 4 8] [--words 850]
-
 The corpus is Europarl, repeated with a number before every sentence of a repetition, so that no pair is the same as another.
 `prepare` makes shortlists of 30,000 words; `select` keeps two fifths of the words, those most like a text of news, as the
 paper's 348 of 850 million. Both run with two jobs, and the smallest corpus with one job too, which tells what share of the
@@ -16,22 +14,19 @@ its time. Finished measurements are kept in RUNS, and the program goes on where 
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, rnnsearch
-from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.command import Parser, rnnsearch, text_options
+from benchmarks.lib.processes import descendants, megabytes
+from benchmarks.lib.record import machine, read_json, sized, write_speed
+from benchmarks.lib.texts import sides
 from rnnsearch.atomic import write_json
 from rnnsearch.data.lines import read_lines
 
@@ -41,75 +36,58 @@ SHARE = 348 / 850
 LOOK = sized(0.5, 0.05)
 
 
-def europarl(data: Path) -> Iterator[tuple[str, str]]:
-    """The pairs of all parts."""
-    for first in sorted((data / "europarl").glob("europarl-part*.en.xz")):
-        other = first.with_name(first.name.replace(".en.", ".fr."))
-        yield from zip(read_lines(first), read_lines(other), strict=True)
-
-
 def write_text(data: Path, pairs: int, folder: Path) -> dict[str, int]:
     """So many pairs, as `text.en` and `text.fr`; the numbers of words of both sides."""
     folder.mkdir(parents=True, exist_ok=True)
-    words, written = dict.fromkeys(LANGUAGES, 0), 0
-    files = [(folder / f"text.{language}").open("w", encoding="utf-8") for language in LANGUAGES]
-    for repetition in itertools.count():
-        for pair in europarl(data):
-            for language, line, file in zip(LANGUAGES, pair, files, strict=True):
-                line = f"{repetition} {line}" if repetition else line
-                file.write(line + "\n")
+    words = dict.fromkeys(LANGUAGES, 0)
+    for language in LANGUAGES:
+        parts = sorted((data / "europarl").glob(f"europarl-part*.{language}.xz"))
+        lines = (f"{n} {line}" if n else line for n in itertools.count() for part in parts for line in read_lines(part))
+        with (folder / f"text.{language}").open("w", encoding="utf-8") as file:
+            for line in itertools.islice(lines, pairs):
+                file.write(f"{line}\n")
                 words[language] += len(line.split())
-            written += 1
-            if written == pairs:
-                for file in files:
-                    file.close()
-                return words
-    raise AssertionError
+    return words
 
 
-def memory(process: int) -> int:
-    """The proportional set sizes of a process and all its descendants, in kB."""
-    total = 0
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                total = int(line.split()[1])
-        for task in Path(f"/proc/{process}/task").iterdir():
-            total += sum(memory(int(child)) for child in (task / "children").read_text().split())
+def memory(process: int) -> float:
+    """The proportional set sizes of a process and all its descendants, in MB."""
+    total = 0.0
+    for one in (process, *descendants(process)):
+        with suppress(OSError, StopIteration):  # it may have just ended
+            total += megabytes(one, "Pss")
     return total
 
 
-def measured(command: list[str], output: Path) -> dict[str, float]:
+def measured(command: list[object], output: Path) -> dict[str, float]:
     """The seconds, the memory and the output of one run of the program."""
     for path in output.parent.glob(f"{output.name}*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    began, most = time.perf_counter(), 0
+    began, most = time.perf_counter(), 0.0
     process = subprocess.Popen(rnnsearch(*command), stderr=subprocess.DEVNULL)
     while process.poll() is None:
         most = max(most, memory(process.pid))
         time.sleep(LOOK)
     seconds = time.perf_counter() - began
     if process.returncode:
-        raise SystemExit(f"rnnsearch {' '.join(command)}: ended with {process.returncode}")
+        raise SystemExit(f"rnnsearch {' '.join(map(str, command))}: ended with {process.returncode}")
     written = output.parent.glob(f"{output.name}*")
     files = [file for path in written for file in (path.rglob("*") if path.is_dir() else [path])]
     return {
         "seconds": round(seconds, 1),
-        "megabytes": round(most / 1024),
+        "megabytes": round(most),
         "output_megabytes": round(sum(file.stat().st_size for file in files if file.is_file()) / 2**20),
     }
 
 
-def commands(data: Path, folder: Path, words: int, jobs: int) -> dict[str, tuple[list[str], Path]]:
+def commands(data: Path, folder: Path, words: int, jobs: int) -> dict[str, tuple[list[object], Path]]:
     """Both commands on a text with so many target words, and what they write."""
-    text = ["--source", str(folder / "text.en"), "--target", str(folder / "text.fr")]
-    news_en, news_fr = (str(data / "wmt" / f"news2008-2011.{language}.gz") for language in LANGUAGES)
-    news = ["--in-domain-source", news_en, "--in-domain-target", news_fr]
-    selected = folder / "selected"
-    outputs = ["--output-source", f"{selected}.en", "--output-target", f"{selected}.fr"]
+    text, prepared, selected = text_options(folder / "text.en", folder / "text.fr"), folder / "prepared", folder / "selected"
+    news = text_options(*sides(data, "wmt/news2008-2011"), prefix="in-domain-")
+    outputs = text_options(f"{selected}.en", f"{selected}.fr", prefix="output-")
     return {
-        "prepare": (["prepare", *text, "--jobs", str(jobs), "--output", str(folder / "prepared")], folder / "prepared"),
-        "select": (["select", *text, *news, "--words", str(int(SHARE * words)), "--jobs", str(jobs), *outputs], selected),
+        "prepare": (["prepare", *text, "--jobs", jobs, "--output", prepared], prepared),
+        "select": (["select", *text, *news, "--words", int(SHARE * words), "--jobs", jobs, *outputs], selected),
     }
 
 
@@ -134,9 +112,9 @@ def main() -> None:
     for number, millions in enumerate(sorted(asked.millions)):
         folder = place / f"{millions:g}"
         record = folder / "measured.json"
-        kept = json.loads(record.read_text()) if record.exists() else {}
-        if not kept:
-            kept["words"] = write_text(asked.data, round(millions * 1e6), folder)
+        if not record.exists():
+            write_json(record, {"words": write_text(asked.data, round(millions * 1e6), folder)})
+        kept = read_json(record)
         for jobs in (2, 1) if number == 0 else (2,):
             for name, (command, output) in commands(asked.data, folder, kept["words"]["fr"], jobs).items():
                 key = f"{name}, {jobs} jobs"
@@ -167,7 +145,3 @@ def main() -> None:
         }
         print(name, whole[name])
     write_speed("scale/large_corpora", machine=on, measured=found, words=asked.words * 1e6, whole=whole)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """How fast would a training be on 64 processes? Computed from what this machine measures of one.
 
-    python benchmarks/scale/many_processes.py --data DATA --output RUNS [--size small] [--updates 12]
-
 Measured, with one thread: the seconds for the gradient of a shard of 80 and of one of 10 pairs, for the rest of an update
 (norm, clipping and optimizer, which every process computes for itself), and for adding up gradients; and the bytes of dense
 gradients and of the rows of embeddings.
@@ -17,7 +15,6 @@ Two ways to grow: 80 pairs for each process, so that the minibatch grows; and 64
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -25,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, seconds_alone, sized, write_speed
@@ -124,10 +119,7 @@ def growth(measured: Measured, shards: Callable[[int], int]) -> dict[str, dict[i
 
 def main() -> None:
     """Measure, compute, and write the record."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(12, 2))
-    asked = parser.parse_args()
+    asked = Parser(__doc__, "data", "output", size=sized("small", "tiny"), updates=sized(12, 2)).parse_args()
     on, folder = machine(), asked.output.resolve() / "many-processes" / asked.size
     if not folder.exists():
         write_training_text(prepared_text(asked.data, asked.output.resolve()), SIZES[asked.size], sized(8000, 400), folder)
@@ -146,7 +138,3 @@ def main() -> None:
         measured={"80 pairs": asdict(large), "10 pairs": asdict(small)},
         growth=record,
     )
-
-
-if __name__ == "__main__":
-    main()

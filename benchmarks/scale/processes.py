@@ -1,8 +1,8 @@
 """Training on two processes of one thread beside one process of two threads: target words a second, and memory.
 
-    python benchmarks/scale/processes.py --data DATA --output RUNS [--size small] [--rounds 7]
-    python benchmarks/scale/processes.py --data DATA --output RUNS --waiting
-    python benchmarks/scale/processes.py --data DATA --output RUNS --size full --memory
+    python benchmarks scale/processes --data DATA --output RUNS [--size small] [--rounds 7]
+    python benchmarks scale/processes --data DATA --output RUNS --waiting
+    python benchmarks scale/processes --data DATA --output RUNS --size full --memory
 
 The contestants read the same text, in minibatches of 80 pairs, and take turns within a round: alone, beside a program that
 only counts, and beside such a program at the lowest priority. The figures are medians over the rounds. With `--waiting`, the
@@ -21,10 +21,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, environment
-from benchmarks.lib.record import machine, peak_megabytes, sized, write_speed
+from benchmarks.lib.command import Parser, environment, script
+from benchmarks.lib.processes import peak_megabytes
+from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from benchmarks.lib.training import WITHOUT_END, Enough, trainer_of, watch
 from benchmarks.lib.turns import beside_programs, medians, rounded
@@ -68,17 +67,21 @@ def start_others(count: int) -> None:
         port = probe.getsockname()[1]
     os.environ.update(WORLD_SIZE=str(count), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK="0")
     for rank in range(1, count):
-        subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "RANK": str(rank)})
+        subprocess.Popen(script(*sys.argv), env={**os.environ, "RANK": str(rank)})
 
 
 def main() -> None:
     """Measure in rounds, and record the medians; or the memory."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--rounds", type=int, default=sized(7, 1))
-    parser.add_argument("--seconds", type=float, default=sized(6, 0.2), help="length of a window")
-    parser.add_argument("--waiting", action="store_true", help="compare how long threads are busy waiting")
-    parser.add_argument("--memory", action="store_true", help="measure memory, not speed")
+    parser = Parser(
+        __doc__,
+        "data",
+        "output",
+        size=sized("small", "tiny"),
+        rounds=sized(7, 1),
+        seconds=sized(6.0, 0.2),
+        waiting=False,
+        memory=False,
+    )
     parser.add_argument("--contestant", choices=CONTESTANTS, help=argparse.SUPPRESS)
     parser.add_argument("--updates", type=int, default=0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -93,7 +96,7 @@ def main() -> None:
     on = machine()
     if not folder.exists():
         write_training_text(prepared_text(arguments.data, arguments.output.resolve()), SIZES[size], PAIRS, folder)
-    shared = [sys.executable, __file__, "--data", arguments.data, "--output", arguments.output, "--size", size]
+    shared = script("scale/processes", "--data", arguments.data, "--output", arguments.output, "--size", size)
     commands: dict[str, tuple[list[object], dict[str, str]]] = {
         name: ([*shared, "--contestant", name], environment(2 // count, GOMP_SPINCOUNT=WAITING[0]))
         for name, (count, _) in CONTESTANTS.items()
@@ -128,7 +131,3 @@ def memory(command: list[object], variables: dict[str, str]) -> dict[str, Any]:
         "optimizer_megabytes": round(rows[0][3] / 2**20),
         "peak_megabytes": [row[4] for row in rows],
     }
-
-
-if __name__ == "__main__":
-    main()

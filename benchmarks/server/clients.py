@@ -14,9 +14,12 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from benchmarks.lib.processes import children_of, megabytes
 from benchmarks.lib.record import sized
 
 TRIMMING = """
@@ -66,24 +69,23 @@ class Served:
         lines = self.get("metrics").splitlines()
         return float(next(line.split()[1] for line in lines if line.split()[0] == name))
 
-    def processes(self) -> dict[str, Path]:
-        """The folders in /proc of the server's process and of the search processes that it has started."""
-        server = Path("/proc", str(self.process.pid))
-        children = [child for task in server.glob("task/*/children") for child in task.read_text().split()]
-        return {"server": server, **{f"search {i}": Path("/proc", child) for i, child in enumerate(children, 1)}}
+    def processes(self) -> dict[str, int]:
+        """The server's process, and the search processes that it has started."""
+        searching = children_of(self.process.pid)
+        return {"server": self.process.pid, **{f"search {i}": child for i, child in enumerate(searching, 1)}}
 
-    def megabytes(self) -> dict[str, float]:
-        """The resident memory of each process."""
-        return {name: _megabytes(process / "status", "VmRSS") for name, process in self.processes().items()}
+    def megabytes(self, figure: str = "VmRSS") -> dict[str, float]:
+        """The resident memory of each process, or another figure of it."""
+        return {name: round(megabytes(process, figure), 1) for name, process in self.processes().items()}
 
     def peak_megabytes(self) -> float:
         """The largest resident memory of all processes together; what they share is counted once."""
         server, *others = self.processes().values()
         if not others:
-            return _megabytes(server / "status", "VmHWM")
+            return round(megabytes(server, "VmHWM"), 1)
         # The search processes were forked, so each has all that they share with the server; its own part hardly grows.
-        own = sum(_private_megabytes(process) for process in (server, *others[1:]))
-        return round(own + _megabytes(others[0] / "status", "VmHWM"), 1)
+        own = sum(megabytes(one, f"Private_{kind}") for one in (server, *others[1:]) for kind in ("Clean", "Dirty"))
+        return round(own + megabytes(others[0], "VmHWM"), 1)
 
     def state(self) -> dict[str, dict[str, float]]:
         """Of each process: memory before and after the C library gave back what is free, files and threads.
@@ -95,15 +97,15 @@ class Served:
         time.sleep(sized(12, 0.5))
         before, processes = self.megabytes(), self.processes()
         for process in processes.values():
-            os.kill(int(process.name), signal.SIGUSR1)
+            os.kill(process, signal.SIGUSR1)
         time.sleep(1)
         after = self.megabytes()
         return {
             name: {
                 "megabytes": before[name],
                 "trimmed_megabytes": after[name],
-                "files": len(list(process.glob("fd/*"))),
-                "threads": len(list(process.glob("task/*"))),
+                "files": len(list(Path(f"/proc/{process}/fd").iterdir())),
+                "threads": len(list(Path(f"/proc/{process}/task").iterdir())),
             }
             for name, process in processes.items()
         }
@@ -114,14 +116,6 @@ class Served:
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
         self.process.wait()
-
-
-def _private_megabytes(process: Path) -> float:
-    return sum(_megabytes(process / "smaps_rollup", f"Private_{kind}") for kind in ("Clean", "Dirty"))
-
-
-def _megabytes(file: Path, figure: str) -> float:
-    return round(int(file.read_text().split(f"{figure}:")[1].split()[0]) / 1024, 1)
 
 
 class Client:
@@ -218,9 +212,6 @@ def percentiles(latencies: Sequence[float]) -> dict[str, float]:
 
 def in_process(work: Callable[..., Any], *arguments: Any) -> Any:
     """Run a coroutine function of a module in a process of its own, which is the clients'."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
         return process.submit(_run, work, *arguments).result()
 

@@ -1,7 +1,7 @@
 """Speed and memory beside CTranslate2 and its Transformers: a list of sentences, and 32 clients that ask one by one.
 
     pip install ctranslate2
-    python benchmarks/server/ctranslate2_serving.py [--sentences 256] [--turns 3] [--threads 2] [--beam 5] [--only NAME]
+    python benchmarks server/ctranslate2_serving [--sentences 256] [--turns 3] [--threads 2] [--beam 5] [--only NAME]
 
 All weights are random, so the speed is measured, and nothing else. Every sentence has as many words, and every translation
 one more: CTranslate2 can fix only one length for all sentences of a batch. So neither loses anything to padding, and neither
@@ -22,9 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.command import SPEED, Parser, environment
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
@@ -142,12 +140,8 @@ def served(entrant: Entrant, lines: list[str], clients: int, threads: int, backg
 
 def main() -> None:
     """Measure in turns, and write the record."""
-    parser = Parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=sized(256, 8))
-    parser.add_argument("--beam", type=int, default=5)
+    parser = Parser(__doc__, *SPEED, sentences=sized(256, 8), beam=5, turns=sized(3, 1))
     parser.add_argument("--only", action="append", help="contestants, as the record names them, if not all; may be repeated")
-    parser.add_argument("--turns", type=int, default=sized(3, 1))
-    parser.add_speed()
     arguments = parser.parse_args()
 
     on = machine() | {"ctranslate2": version("ctranslate2")}
@@ -194,7 +188,3 @@ def main() -> None:
         clients=CLIENTS,
         contestants=rows,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """What the server does to those who ask while others want nothing but harm.
 
-    python benchmarks/server/hostile.py --model MODEL --source TEXT.en [--only slow-headers] [--scale 1.0]
-
 Four honest clients ask for one sentence after the other, each for its next one when it has an answer. Beside them run, one
 after the other, the attacks of `attacks.py`. The record has the latencies of the honest clients alone, during every attack
 and after it, and how the attackers' connections ended; and of the server's two processes the memory, the files and the
@@ -14,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import resource
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,8 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -73,10 +68,7 @@ def beside_honest(port: int, lines: Sequence[str], work: Callable[..., Any], *ar
 
 def main() -> None:
     """Attack, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--only", choices=ATTACKS, action="append", help="not all attacks; may be repeated")
-    parser.add_argument("--scale", type=float, default=sized(1.0, 0.01), help="the share of the attackers")
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", "source", only=ATTACKS, scale=sized(1.0, 0.01)).parse_args()
 
     on = machine()
     lines = lines_of(arguments.source, 500)
@@ -87,7 +79,7 @@ def main() -> None:
         rate = len(lines) / seconds
         _, alone = beside_honest(port, lines, time.sleep, SECONDS_ALONE)
         start = server.state()
-        for name in arguments.only or ATTACKS:
+        for name in arguments.only:
             began = time.perf_counter()
             ends, during = beside_honest(port, lines, in_process, attacked, name, port, arguments.scale, rate)
             seconds = round(time.perf_counter() - began, 1)
@@ -109,7 +101,3 @@ def main() -> None:
         attacks=attacks,
         healthy_at_the_end=healthy,
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """The memory of the server with both installed translators: of each process, at first and after many requests.
 
-    python benchmarks/server/memory.py --source TEXT.en --target TEXT.fr [--requests 1000] [--precision int8]
-
 TEXT.en is translated into French and TEXT.fr into English, a line in each request, by some clients at once. Resident memory
 counts what processes share in each of them; their proportional shares add up to what all of them take together. MB are
 1,048,576 bytes.
@@ -11,11 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -28,10 +22,7 @@ Request = tuple[str, str, str]
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__, "source")
-    parser.add_argument("--target", type=Path, required=True, help="a text in French")
-    parser.add_argument("--requests", type=int, default=sized(1000, 8))
-    parser.add_argument("--clients", type=int, default=sized(8, 2))
+    parser = Parser(__doc__, "source", "target", requests=sized(1000, 8), clients=sized(8, 2))
     parser.add_argument("--precision", default="int8", choices=["fp32", "int8"])
     parser.add_argument("--processes", type=int, help="the processes that search; else as many as the server likes")
     arguments = parser.parse_args()
@@ -72,23 +63,10 @@ async def _ask(port: int, requests: Sequence[Request], clients: int) -> None:
 
 def _memory(server: Served) -> dict[str, dict[str, float]]:
     """The resident memory of each process, and its share of the memory of all."""
-    return {
-        name: {
-            "resident_mb": _megabytes(process / "status", "VmRSS:"),
-            "peak_mb": _megabytes(process / "status", "VmHWM:"),
-            "share_mb": _megabytes(process / "smaps_rollup", "\nPss:"),
-        }
-        for name, process in server.processes().items()
-    }
-
-
-def _megabytes(file: Path, figure: str) -> float:
-    return round(int(file.read_text().split(figure)[1].split()[0]) / 1024, 1)
+    figures = {"resident_mb": "VmRSS", "peak_mb": "VmHWM", "share_mb": "Pss"}
+    found = {name: server.megabytes(figure) for name, figure in figures.items()}
+    return {process: {name: of[process] for name, of in found.items()} for process in found["share_mb"]}
 
 
 def _sum(found: dict[str, dict[str, float]]) -> float:
     return round(sum(one["share_mb"] for one in found.values()), 1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """How soon the server answers again after `kill -9`, and what becomes of its two processes when one of them is killed.
 
-    python benchmarks/server/restart.py --model MODEL [--rounds 5]
-
 In every round the server is killed in the middle of its work, which must end the search process, and started again: the
 seconds from the start of the program to its first translation, beside those of `python -c "import torch"` alone, measured in
 the same round. Then the search process is killed, which must end the server, with one line that says so.
@@ -20,8 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.server.clients import Client, Served
@@ -38,7 +34,7 @@ def killed(server: Served, which: str) -> float:
     async def kill() -> None:
         asking = asyncio.create_task(Client(server.port).translate("\n".join([SENTENCE] * 50)))
         await asyncio.sleep(0.1)
-        os.kill(int(processes[which].name), signal.SIGKILL)
+        os.kill(processes[which], signal.SIGKILL)
         await asyncio.gather(asking, return_exceptions=True)
 
     asyncio.run(kill())
@@ -51,9 +47,9 @@ def killed(server: Served, which: str) -> float:
     return time.perf_counter() - began
 
 
-def _runs(process: Path) -> bool:
+def _runs(process: int) -> bool:
     try:
-        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
@@ -84,9 +80,7 @@ def one_round(model: Path, log: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model")
-    parser.add_argument("--rounds", type=int, default=sized(5, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", rounds=sized(5, 1)).parse_args()
 
     on = machine()
     with TemporaryDirectory() as folder:
@@ -97,7 +91,3 @@ def main() -> None:
     share = round(seconds["first_answer"] / seconds["import_torch"], 2)
     print(f"{seconds}; the first answer comes after {share} times what importing PyTorch takes")
     write_speed("server/restart", on, load=run.load(), seconds=seconds, times_of_import=share, rounds=rounds)
-
-
-if __name__ == "__main__":
-    main()

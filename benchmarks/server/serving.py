@@ -1,7 +1,5 @@
 """The server beside `translate`: the same sentences, threads and search, asked for by many clients one by one.
 
-    python benchmarks/server/serving.py --model MODEL --source TEXT.en [--sentences 2000] [--clients 32] [--processes 1]
-
 First `Translator.translate` gets all sentences as one list, in a process of its own; then the clients, in another
 process, ask the server for them in random order, each for its next sentence when it has an answer. Every answer is
 compared with that of `translate`. At half load, sentences arrive at random times, half as many a second as the clients
@@ -18,8 +16,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -49,9 +45,7 @@ def offline(model: Path, lines: Sequence[str]) -> tuple[float, list[str]]:
 
 def main() -> None:
     """Measure, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--sentences", type=int, default=sized(2000, 16))
-    parser.add_argument("--clients", type=int, default=sized(32, 4))
+    parser = Parser(__doc__, "model", "source", sentences=sized(2000, 16), clients=sized(32, 4))
     parser.add_argument("--processes", type=int, help="the processes that search; else as many as the server likes")
     arguments = parser.parse_args()
     options = [] if arguments.processes is None else ["--processes", arguments.processes]
@@ -86,7 +80,3 @@ def main() -> None:
         share=statistics.median(turn["share"] for turn in turns),
         turns=turns,
     )
-
-
-if __name__ == "__main__":
-    main()

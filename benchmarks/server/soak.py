@@ -1,7 +1,5 @@
 """Whether the server keeps to its memory: 100,000 requests of all kinds, among them some that nobody waits for.
 
-    python benchmarks/server/soak.py --model MODEL --source TEXT.en [--requests 100000] [--clients 16]
-
 MODEL is a small one, e.g. that of `rnnsearch demo`, and so are the sentences. The clients ask in a process of their own. The
 memory, the files and the threads of the server's two processes are recorded after every so many requests; what stands after
 the first 2,000 is compared with what stands at the end, before and after the C library gave back what is free. The same
@@ -13,14 +11,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
@@ -90,10 +84,7 @@ async def soak(port: int, lines: Sequence[str], requests: int, clients: int, see
 
 def main() -> None:
     """Ask, and write the record."""
-    parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--requests", type=int, default=sized(100_000, 60))
-    parser.add_argument("--clients", type=int, default=sized(16, 4))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "model", "source", requests=sized(100_000, 60), clients=sized(16, 4)).parse_args()
 
     on = machine()
     lines = lines_of(arguments.source, 500)
@@ -121,7 +112,3 @@ def main() -> None:
     write_speed(
         "server/soak", on, clients=arguments.clients, asked=asked, differences=differences, growth=growth, states=rows
     )
-
-
-if __name__ == "__main__":
-    main()

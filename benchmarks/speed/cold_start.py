@@ -1,6 +1,6 @@
 """What a cold start costs: seconds, processor seconds and memory, until `--help` or the first translation is there.
 
-    python benchmarks/speed/cold_start.py --model MODEL [--rounds 10]
+    python benchmarks speed/cold_start --model MODEL [--rounds 10]
 
 Every measurement is of a separate process, after one run that is not counted, so that the files are in the cache of the
 system and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`; it translates a
@@ -17,8 +17,6 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
@@ -112,7 +110,3 @@ def _stages(model: str, precision: str) -> dict[str, dict[str, float]]:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     stages: dict[str, dict[str, float]] = json.loads(done.stdout)
     return {name: {key: round(value, 3) for key, value in row.items()} for name, row in stages.items()}
-
-
-if __name__ == "__main__":
-    main()

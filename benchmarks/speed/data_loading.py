@@ -1,7 +1,5 @@
 """The cost of reading training data: words a second from the packed corpus, and from minibatches in memory.
 
-    python benchmarks/speed/data_loading.py --data DATA --output RUNS [--size small] [--rounds 5]
-
 Pairs are drawn from all over the memory-mapped corpus, as with `shuffle = "epoch"`; before every run that reads it, the
 file is evicted from the cache of the system. The other runs train on the same minibatches, made beforehand. The vocabularies
 have 30,000 words for every model size.
@@ -11,15 +9,11 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
-import sys
 from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
 from benchmarks.lib.training import Update, train
@@ -44,10 +38,7 @@ class InMemory(BatchStream):
 
 def main() -> None:
     """Both, round after round, and the ratio of their medians."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_speed(rounds=sized(5, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", *SPEED, size=sized("small", "tiny"), rounds=sized(5, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
@@ -65,27 +56,18 @@ def main() -> None:
         arguments.background,
         lambda _, found: f"{speed(found):.0f} words/s",
     )
-    medians = {name: statistics.median(speed(run.found) for run in of_way) for name, of_way in runs.items()}
+    medians = runs.medians(speed)
     ratio = medians["mapped"] / medians["in_memory"]
+    what = f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size"
     write_speed(
         f"speed/data_loading-{arguments.size}",
         machine=on,
-        rows=[
-            {
-                "what": f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size",
-                "unit": "%",
-                "ours": round(100 * ratio, 1),
-                "peers": {},
-            }
-        ],
+        rows=[{"what": what, "unit": "%", "ours": round(100 * ratio, 1), "peers": {}}],
         threads=arguments.threads,
         updates=UPDATES,
         pairs=pairs,
         mapped_over_in_memory=round(ratio, 4),
-        **{
-            name: [{"words_per_second": round(speed(run.found), 1), **run.load()} for run in of_way]
-            for name, of_way in runs.items()
-        },
+        **runs.rows(lambda found: {"words_per_second": round(speed(found), 1)}),
     )
 
 
@@ -108,7 +90,3 @@ def speed(updates: list[Update]) -> float:
     """Target words a second."""
     counted = updates[WARM_UP:]
     return sum(update.words for update in counted) / sum(update.seconds for update in counted)
-
-
-if __name__ == "__main__":
-    main()

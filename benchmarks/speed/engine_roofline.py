@@ -1,7 +1,5 @@
 """The time of a training step of each engine beside that of its matrix products alone, and its memory.
 
-    python benchmarks/speed/engine_roofline.py --data DATA --output RUNS [--size full] [--rounds 3]
-
 The roofline: the shapes of the matrix products of the engine `fused` are recorded while it trains on a real, length-varied
 text; then each product is run alone, on operands in place, by the library that training uses. The same minibatches are
 trained on in fp32, in separate processes; engines and roofline take turns. The rest of a step is attention, gates, softmax,
@@ -11,20 +9,15 @@ embeddings, clipping and the optimizer.
 from __future__ import annotations
 
 import math
-import statistics
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, seconds_alone, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from benchmarks.lib.training import Update, train, train_apart
@@ -117,10 +110,7 @@ class Took(NamedTuple):
 
 def main() -> None:
     """Engines and roofline, round after round; then the memory."""
-    parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_speed(rounds=sized(3, 1))
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, "data", "output", *SPEED, size=sized("full", "tiny"), rounds=sized(3, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
@@ -144,17 +134,16 @@ def main() -> None:
     runs = in_rounds(
         (ALONE, *ENGINES), measure, arguments.rounds, arguments.background, lambda _, took: f"{took.seconds:.2f} s"
     )
-    medians = {way: statistics.median(run.found.seconds for run in of_way) for way, of_way in runs.items()}
-    records = {
-        way: [{"seconds": round(run.found.seconds, 3), **run.load()} for run in of_way] for way, of_way in runs.items()
-    }
+    medians = runs.medians(lambda took: took.seconds)
+    records = runs.rows(lambda took: {"seconds": round(took.seconds, 3)})
+    after_gradient = runs.medians(lambda took: took.share_after_gradient)
     alone = medians[ALONE]
     flop = sum(times * product.flop for product, times in products.counted.items())
     engines = {
         engine: {
             "target_words_per_second": round(runs[engine][0].found.words / medians[engine], 1),
             "share_of_roofline": round(alone / medians[engine], 4),
-            "share_after_gradient": round(statistics.median(run.found.share_after_gradient for run in runs[engine]), 4),
+            "share_after_gradient": round(after_gradient[engine], 4),
             "peak_megabytes": peak_of_long_sentences(engine, arguments.size, arguments.threads),
             "runs": records[engine],
         }
@@ -192,7 +181,3 @@ def _rows(size: str, engines: dict[str, dict[str, Any]]) -> list[dict[str, objec
     )
     where = f"{size} size, fp32, `{name}`"
     return [{"what": f"{what}, {where}", "unit": unit, "ours": value, "peers": {}} for what, value, unit in found]
-
-
-if __name__ == "__main__":
-    main()

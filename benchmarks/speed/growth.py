@@ -1,15 +1,12 @@
 """How the cost of training and of translation grows with sentence length, minibatch, vocabulary and beam.
 
-    python benchmarks/speed/growth.py [--size small] [--repeats 5]
-
 Random sentences, all of one length. One quantity grows at a time, the others stay as they are in the paper: 80 pairs of 25
-words, beam 12, and the size's vocabulary. Writes `results/growth-SIZE.json` and a picture for `docs/`.
+words, beam 12, and the size's vocabulary. It also draws a picture for `docs/`.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,9 +18,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import IMAGES, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, Size, uniform_system
 from benchmarks.lib.training import train
@@ -58,11 +53,7 @@ LABELS = {
 
 def main() -> None:
     """Measure every point, record, draw."""
-    parser = Parser(__doc__)
-    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates and translations, whose median counts")
-    parser.add_speed()
-    arguments = parser.parse_args()
+    arguments = Parser(__doc__, *SPEED, size=sized("small", "tiny"), repeats=sized(5, 1)).parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
@@ -137,7 +128,3 @@ def draw(found: dict[str, list[dict[str, Any]]], usual: Point, path: Path) -> No
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()

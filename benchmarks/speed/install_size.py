@@ -1,7 +1,5 @@
 """What is downloaded and installed for `pip install rnnsearch`, and the share of each dependency.
 
-    python benchmarks/speed/install_size.py [--extra train] [--here]
-
 The packages are downloaded, with the ordinary pip, and installed into an empty virtual environment; so it needs a network.
 A size is that of a package's own files; the bytecode, which Python makes of them when they are installed or first imported,
 is counted apart. MB are millions of bytes. With `--here`, nothing is downloaded: the sizes are those of the packages in the
@@ -23,8 +21,6 @@ from tempfile import TemporaryDirectory
 
 from packaging.requirements import Requirement
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import write_result
 
@@ -45,9 +41,8 @@ print(json.dumps(found))
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__)
+    parser = Parser(__doc__, here=False)
     parser.add_argument("--extra", action="append", default=[], help="an extra to install, too; may be repeated")
-    parser.add_argument("--here", action="store_true", help="measure the packages of this environment")
     arguments = parser.parse_args()
     extras = sorted(arguments.extra)
     sizes = of_this_environment(extras) if arguments.here else of_a_new_environment(extras)
@@ -125,7 +120,3 @@ def installed(python: Path) -> Sizes:
     done = subprocess.run([python, "-c", SIZES], capture_output=True, text=True, check=True)
     found: Sizes = json.loads(done.stdout)
     return found
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Training speed: target words a second of ours and of the peers, on the same length-varied text.
 
-    python benchmarks/speed/training_speed.py --data DATA --output RUNS --peers PEERS --size full [--rounds 2]
-
 Every contestant trains with its own command, one after the other, round after round. An update is timed from one line of
 progress to the next: reading the minibatch, cost, gradient, clipping and Adadelta. All read the whole text twice, and the
 second time counts. Words are target words, end symbols counted, padding not.
@@ -13,16 +11,12 @@ which every contestant has the size that suits it best. With `--against`, an ear
 from __future__ import annotations
 
 import shutil
-import statistics
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import SPEED, Parser
 from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, write_training_text
 from benchmarks.peers.rnnsearch.contestant import train_ours
@@ -48,13 +42,11 @@ UPDATES = {"full": 6, "small": 10, "tiny": 4}
 
 def main() -> None:
     """Let all of them train, round after round, and record the medians."""
-    parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
+    parser = Parser(__doc__, "data", "output", "peers", *SPEED, size=sized("full", "tiny"))
     parser.add_argument("--updates", type=int, help="minibatches in the text, of the largest size")
     parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
     parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_speed()
     parser.add_argument("--rounds", type=int, help="how often each of them trains")
     arguments = parser.parse_args()
 
@@ -86,14 +78,9 @@ def main() -> None:
         shutil.rmtree(folder / one.name.replace(" ", "-"), ignore_errors=True)
         return steps[len(steps) // 2 :]  # the second time through the text
 
-    runs = in_rounds(
-        wanted,
-        measure,
-        arguments.rounds or ROUNDS[arguments.size],
-        arguments.background,
-        lambda _, steps: f"{_speed(steps):.0f} words/s",
-    )
-    speeds = {one: statistics.median(_speed(run.found) for run in of_one) for one, of_one in runs.items()}
+    rounds = arguments.rounds or ROUNDS[arguments.size]
+    runs = in_rounds(wanted, measure, rounds, arguments.background, lambda _, steps: f"{_speed(steps):.0f} words/s")
+    speeds = runs.medians(_speed)
     write_speed(
         f"speed/training_speed-{arguments.size}",
         machine=on,
@@ -101,18 +88,13 @@ def main() -> None:
         threads=arguments.threads,
         updates=updates,
         words_per_second={str(one): round(speed, 1) for one, speed in speeds.items()},
-        runs={
-            str(one): [
-                {
-                    "words_per_second": round(_speed(run.found), 1),
-                    "words": [round(step.words) for step in run.found],
-                    "seconds": [round(step.seconds, 4) for step in run.found],
-                    **run.load(),
-                }
-                for run in of_one
-            ]
-            for one, of_one in runs.items()
-        },
+        runs=runs.rows(
+            lambda steps: {
+                "words_per_second": round(_speed(steps), 1),
+                "words": [round(step.words) for step in steps],
+                "seconds": [round(step.seconds, 4) for step in steps],
+            }
+        ),
     )
 
 
@@ -145,7 +127,3 @@ def _rows(size: str, speeds: dict[Contestant, float]) -> list[dict[str, object]]
                 what = f"training, {size} size, {precision}, {minibatches}"
                 rows.append({"what": what, "unit": "target words/s", "ours": ours, "peers": peers})
     return rows
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Translation speed: sentences a second of ours and of the peers, in batches of 25 and one at a time.
 
-    python benchmarks/speed/translation_speed.py --data DATA --output RUNS --peers PEERS [--beam 5] [--rounds 5]
-
 1,000 real sentences in 40 groups, all of one length within a group. The models are all but untrained, so their translations
 would end anywhere: instead every contestant writes exactly as many words as the source has, the end symbol counted, with the
 whole beam alive to the end. All keep their models loaded. A round takes one group in five, so that five rounds, in which the
@@ -15,23 +13,13 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, in_rounds, machine, sized, write_speed
-from benchmarks.lib.speed_text import (
-    BATCH,
-    SIDE_BY_SIDE,
-    SIZES,
-    prepared_text,
-    sentences_to_translate,
-    write_training_text,
-)
+from benchmarks.lib.command import SPEED, Parser
+from benchmarks.lib.record import Rounds, Run, in_rounds, machine, sized, write_speed
+from benchmarks.lib.speed_text import BATCH, SIDE_BY_SIDE, SIZES, prepared_text, sentences_to_translate, write_training_text
 from benchmarks.peers.rnnsearch.contestant import search_command, write_random_model
 from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.peers.toolkit import Task
@@ -41,10 +29,7 @@ SENTENCES, ALONE, PARTS = sized(1000, 125), sized(50, 5), 5
 """In all, one at a time, and the parts of all that a round takes one of."""
 FREQUENT = (1000, 2000, 4000)
 """Selected frequent words, besides the lexicon's candidates."""
-OUR_MODES: dict[str, dict[str, str]] = {
-    "rnnsearch": {},
-    "rnnsearch int8": {"precision": "int8"},
-} | {
+OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch int8": {"precision": "int8"}} | {
     f"rnnsearch int8, vocabulary selection ({words:,} words)": {"precision": "int8", "vocabulary_selection": str(words)}
     for words in FREQUENT
 }
@@ -53,12 +38,9 @@ OUR_MODES: dict[str, dict[str, str]] = {
 
 def main() -> None:
     """Let all of them translate, round after round, and record how fast they were."""
-    parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_argument("--beam", type=int, default=5)
+    parser = Parser(__doc__, "data", "output", "peers", *SPEED, size=sized("full", "tiny"), beam=5, rounds=sized(PARTS, 2))
     parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_speed(rounds=sized(PARTS, 2))
     arguments = parser.parse_args()
 
     on = machine()
@@ -101,7 +83,7 @@ def main() -> None:
             arguments.background,
             lambda _, speed: f"{speed:.1f} sentences/s",
         )
-    batches, singly = ({name: runs[name, how] for name in commands} for how in jobs)
+    batches, singly = (Rounds({name: runs[name, how] for name in commands}) for how in jobs)
     what = f"translation, {arguments.size} size, beam {arguments.beam}"
     write_speed(
         f"speed/translation_speed-{arguments.size}-beam{arguments.beam}",
@@ -127,7 +109,7 @@ def _overall(runs: list[Run[float]]) -> float:
     return round(statistics.harmonic_mean([run.found for run in runs]), 2)
 
 
-def _rows(what: str, runs: dict[str, list[Run[float]]]) -> list[dict[str, object]]:
+def _rows(what: str, runs: Rounds[str, float]) -> list[dict[str, object]]:
     """A row of the table for each mode of ours."""
     overall = {name: _overall(of_name) for name, of_name in runs.items()}
     peers = {name: speed for name, speed in overall.items() if name in TOOLKITS}
@@ -143,15 +125,6 @@ def _rows(what: str, runs: dict[str, list[Run[float]]]) -> list[dict[str, object
     ]
 
 
-def _record(runs: dict[str, list[Run[float]]]) -> dict[str, Any]:
-    return {
-        name: {
-            "sentences_per_second": _overall(of_name),
-            "runs": [{"sentences_per_second": round(run.found, 2), **run.load()} for run in of_name],
-        }
-        for name, of_name in runs.items()
-    }
-
-
-if __name__ == "__main__":
-    main()
+def _record(runs: Rounds[str, float]) -> dict[str, Any]:
+    rows = runs.rows(lambda speed: {"sentences_per_second": round(speed, 2)})
+    return {name: {"sentences_per_second": _overall(runs[name]), "runs": of_name} for name, of_name in rows.items()}

@@ -1,7 +1,5 @@
 """Speed of word aligners: `rnnsearch align` and others on the same pairs, in one thread and in all of them.
 
-    python benchmarks/speed/word_aligners.py --data DATA --output RUNS --peers PYTHON [--pairs 100000] [--others NAME ...]
-
 The text is so many pairs of Europarl, drawn at random; all of them are 948,271. Each program learns from it and writes the
 links of all its lines: others those of both directions, and `rnnsearch align`, with either `--quality`, the joined ones. Of
 each run, the record tells processor seconds, the seconds that passed, peak memory, and the peak size of temporary files. The
@@ -10,33 +8,28 @@ loops of `rnnsearch align` are compiled before. PYTHON is that of an environment
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.alignment.aligners import FAST, OURS, beginning, europarl, written
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.alignment.aligners import FAST, OURS, beginning_of, europarl, written
+from benchmarks.lib.command import SPEED, Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.aligners import ALIGNERS
 
 
 def main() -> None:
     """Write the text, let one after the other align it, record."""
-    parser = Parser(__doc__, "data", "output")
+    parser = Parser(__doc__, "data", "output", *SPEED, pairs=sized(100_000, 60))
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
-    parser.add_argument("--pairs", type=int, default=sized(100_000, 60))
     parser.add_argument("--others", nargs="+", choices=ALIGNERS, default=["eflomal"], help="what ours is compared with")
-    parser.add_speed()
     arguments = parser.parse_args()
 
     on, folder = machine(), arguments.output / "word_aligners"
     folder.mkdir(parents=True, exist_ok=True)
     text = written(folder / str(arguments.pairs), ([], []), lambda: europarl(arguments.data, arguments.pairs))
-    cost(OURS, arguments.peers, beginning(text, 20), 1)  # compiles the loops, which are kept
+    cost(OURS, arguments.peers, beginning_of(text, 20), 1)  # compiles the loops, which are kept
     runs = []
     for name in (OURS, FAST, *arguments.others):
         for threads in sorted({1, arguments.threads}):
@@ -61,7 +54,3 @@ def cost(name: str, peers: Path, text: Sequence[Path], threads: int) -> dict[str
             links = [output.with_name(f"{output.name}-{of}") for of in ALIGNERS[name].writes]
             command = [*map(str, ALIGNERS[name].command(peers, text, links))]
         return cost_of(command, threads, (temporary, output.with_name(f"{output.name}.parts")))
-
-
-if __name__ == "__main__":
-    main()

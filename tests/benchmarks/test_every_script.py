@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tiny_data import write_data, write_model, write_reproduction
 
+from benchmarks.__main__ import scripts
+
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 TEXTS = "--data {data} --output {runs}"
@@ -48,7 +50,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "peers/install": (),
     "peers/moses/moses": (),
     "quality/ablation": (f"{TEXTS} --only best LSTM",),
-    "quality/blind": ("--data {data}",),
     "quality/box": ("--data {data} --trained {data}/box --after {model}",),
     "quality/box_steps": ("--data {data} --text {data}/box/text",),
     "quality/data_selection": ("--data {data} --lines 400",),
@@ -98,7 +99,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 NEEDS = {
     "characters/pronouncers": "g2p_en",
     "peers/ctranslate2/server": "ctranslate2",
-    "peers/fast_align/align": "systran_align",
     "peers/g2p_en/pronounce": "g2p_en",
     "peers/keras/vectors": "keras",
     "quality/joeynmt_transformer": "joeynmt",
@@ -129,11 +129,7 @@ for scores in files.keys() & {{"-F", "-R"}}:
 """
 """A stand-in for the program of eflomal, which links words at the same place, and scores pairs by their lengths."""
 
-SCRIPTS = sorted(
-    path.relative_to(BENCHMARKS).with_suffix("").as_posix()
-    for path in BENCHMARKS.rglob("*.py")
-    if '__name__ == "__main__"' in path.read_text(encoding="utf-8") and path.name != "cost.py"
-)
+SCRIPTS = scripts()
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +162,7 @@ def test_it_runs_at_a_tiny_size(script: str, places: dict[str, Path], tmp_path: 
         first, _, rest = command.partition(" ")
         name, options = (first[1:], rest) if first.startswith("@") else (script, command)
         arguments = [part.format(**names) for part in options.split()]
-        run = [sys.executable, str(BENCHMARKS / f"{name}.py"), *arguments]
+        run = [sys.executable, str(BENCHMARKS), name, *arguments]
         done = subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=900)
         assert done.returncode == 0, f"{' '.join(run)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         assert done.stdout, "a script says what it has done"

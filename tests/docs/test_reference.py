@@ -53,7 +53,7 @@ def test_the_rendered_page_of_settings_is_up_to_date(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("page", [*render.PAGES, *render.CARDS])
 def test_rendered_pages_are_up_to_date(page: str) -> None:
     text = render.path_of(page).read_text(encoding="utf-8")
-    assert text == render.render(page), "run: python benchmarks/pages/render.py"
+    assert text == render.render(page), "run: python benchmarks pages/render"
 
 
 @pytest.mark.parametrize("page", render.PAGES)

@@ -1,6 +1,6 @@
 """Small trainings in many settings end at recorded losses, on any processor.
 
-After a change that is meant to alter results, `python benchmarks/exactness/golden.py` records them again, and
+After a change that is meant to alter results, `python benchmarks exactness/golden` records them again, and
 `benchmarks/exactness/command_bytes.py` compares two versions byte for byte.
 """
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import ctranslate2
 import uvicorn
@@ -20,8 +18,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from benchmarks.lib.command import Parser
 
@@ -70,7 +66,3 @@ def main() -> None:
 
     routes = [Route("/translate", answer, methods=["POST"]), Route("/health", health)]
     uvicorn.run(Starlette(routes=routes, lifespan=lifespan), port=arguments.port, log_level="warning")
-
-
-if __name__ == "__main__":
-    main()

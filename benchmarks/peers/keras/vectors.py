@@ -1,6 +1,6 @@
 """What Keras's AdditiveAttention computes, as vectors for the tests of `rnnsearch.nn`.
 
-    pip install --target KERAS keras && KERAS_BACKEND=torch PYTHONPATH=KERAS python benchmarks/peers/keras/vectors.py
+    pip install --target KERAS keras && KERAS_BACKEND=torch PYTHONPATH=KERAS python benchmarks peers/keras/vectors
 
 The layer is called with random queries, values, keys and masks, in float64. Its inputs and outputs are written to
 `tests/unit/keras_additive_attention.npz`, so that the tests do not need Keras.
@@ -49,7 +49,3 @@ def main() -> None:
     with atomic_write(VECTORS) as path, path.open("wb") as file:
         np.savez_compressed(file, **vectors)
     print(f"wrote {VECTORS}")
-
-
-if __name__ == "__main__":
-    main()

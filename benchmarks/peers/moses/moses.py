@@ -1,10 +1,7 @@
 """Trains, tunes and runs an installed Moses, the phrase-based system that the paper compares with, on a parallel text.
 
-    python benchmarks/peers/moses/moses.py --moses MOSES --source train.en --target train.fr --valid-source valid.en \
-        --valid-target valid.fr --test-source test.en --work FOLDER --output moses.fr
-
 Writes the detokenised translations of the test set, for `rnnsearch reproduce --system Moses=moses.fr`. A step that was
-finished in FOLDER is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
+finished in WORK is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
 `bin/build_binary`, `scripts/training/train-model.perl` and `mert-moses.pl`, and in `training-tools`, `tools` or `bin` a word
 aligner: `mgiza` or `GIZA++`, with `mkcls`.
 
@@ -16,18 +13,18 @@ monolingual text.
 from __future__ import annotations
 
 import argparse
+import html
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
-
 from benchmarks.lib.command import Parser
-from rnnsearch.atomic import atomic_write, write_text
+from benchmarks.lib.texts import write_lines
+from rnnsearch.atomic import atomic_write
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
 from rnnsearch.data.lines import read_lines
@@ -40,19 +37,10 @@ MAX_LENGTH = 80
 """Words of the longest training sentences."""
 _LM_ORDER = "5"
 
-# Moses reads these characters as markup or as separators of factors, so its own scripts escape them. `&` comes first.
-_ESCAPES = (
-    ("&", "&amp;"),
-    ("|", "&#124;"),
-    ("<", "&lt;"),
-    (">", "&gt;"),
-    ("'", "&apos;"),
-    ('"', "&quot;"),
-    ("[", "&#91;"),
-    ("]", "&#93;"),
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;", "]": "&#93;"}
 )
-
-
+"""Moses reads these characters as markup or as separators of factors, so its own scripts escape them."""
 PROGRAMS = {
     "decoder": "bin/moses",
     "estimate": "bin/lmplz",
@@ -110,8 +98,7 @@ def run_moses(moses: dict[str, Path], text: argparse.Namespace) -> None:
             (source, text.valid_source, dev_source),
             (target, text.valid_target, dev_target),
         ):
-            rows = _tokenized([tokenizer], ((line,) for line in read_lines(path)))
-            write_text(written, "".join(_escaped(words) for (words,) in rows))
+            write_lines(written, (_escaped(tokenizer.tokenize(line)) for line in read_lines(path)))
         _write_pairs((train_source, train_target), (source, target), read_pairs(text.source, text.target))
     lm = folder / "lm.bin"
     if not lm.exists():
@@ -141,7 +128,7 @@ def run_moses(moses: dict[str, Path], text: argparse.Namespace) -> None:
     print("Translating the test set")
     decoded = _run(folder, moses["decoder"], "-f", tuned, "-threads", threads, input_file=test_source)
     lines = decoded.removesuffix("\n").split("\n")
-    write_text(text.output, "".join(target.detokenize(_unescape(line).split()) + "\n" for line in lines))
+    write_lines(text.output, (target.detokenize(html.unescape(line).split()) for line in lines))
 
 
 def _tokenizer(file: Path) -> Tokenizer:
@@ -152,50 +139,35 @@ def _tokenizer(file: Path) -> Tokenizer:
 
 
 @dataclass(frozen=True)
-class _Tokenize(Stage[tuple[str, ...], list[list[list[str]]]]):
+class _Tokenize(Stage[tuple[str, str], list[list[list[str]]]]):
     """Tokenises the lines of rows, each by the tokenizer of its column."""
 
     tokenizers: Sequence[Tokenizer]
 
-    def __call__(self, shard: Shard[tuple[str, ...]]) -> list[list[list[str]]]:
+    def __call__(self, shard: Shard[tuple[str, str]]) -> list[list[list[str]]]:
         return [[one.tokenize(line) for one, line in zip(self.tokenizers, row, strict=True)] for row in shard.rows]
-
-
-def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]]) -> Iterator[list[list[str]]]:
-    """The words of each line of each row, from a process for each core."""
-    with Workers(_Tokenize(tokenizers), os.cpu_count() or 1) as processes:
-        for words in processes.results(numbered(cut(rows))):
-            yield from words
 
 
 def _write_pairs(
     paths: tuple[Path, Path], tokenizers: tuple[Tokenizer, Tokenizer], pairs: Iterable[tuple[str, str]]
 ) -> None:
-    """Write the training pairs; the target's file appears only once both are complete."""
+    """Write the training pairs, tokenised by a process for each core; the target's file appears once both are complete."""
     cleaner = Cleaner(DataConfig(max_length=MAX_LENGTH))
     with (
+        Workers(_Tokenize(tokenizers), os.cpu_count() or 1) as processes,
         atomic_write(paths[1]) as target_part,
         atomic_write(paths[0]) as source_part,
         source_part.open("w", encoding="utf-8", newline="\n") as source_file,
         target_part.open("w", encoding="utf-8", newline="\n") as target_file,
     ):
-        for source_words, target_words in _tokenized(tokenizers, pairs):
+        for source_words, target_words in chain.from_iterable(processes.results(numbered(cut(pairs)))):
             if cleaner.keep(source_words, target_words):
-                source_file.write(_escaped(source_words))
-                target_file.write(_escaped(target_words))
+                source_file.write(_escaped(source_words) + "\n")
+                target_file.write(_escaped(target_words) + "\n")
 
 
 def _escaped(words: Sequence[str]) -> str:
-    line = " ".join(words)
-    for plain, escaped in _ESCAPES:
-        line = line.replace(plain, escaped)
-    return line + "\n"
-
-
-def _unescape(line: str) -> str:
-    for plain, escaped in reversed(_ESCAPES):
-        line = line.replace(escaped, plain)
-    return line
+    return " ".join(words).translate(_ESCAPES)
 
 
 def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> str:
@@ -211,7 +183,3 @@ def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> 
     if done.returncode:
         raise RnnsearchError(f"{command[0]} failed with exit status {done.returncode}; see {log}")
     return done.stdout.decode("utf-8")
-
-
-if __name__ == "__main__":
-    main()

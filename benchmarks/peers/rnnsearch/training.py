@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import peak_megabytes
+from benchmarks.lib.processes import peak_megabytes
 from benchmarks.lib.speed_text import BATCH, SIZES, text_system, uniform_system
 from benchmarks.lib.training import train
 from rnnsearch.config import parse_assignments
@@ -19,11 +19,8 @@ from rnnsearch.config import parse_assignments
 
 def main() -> None:
     """Train, and print a line after every update and one at the end."""
-    parser = Parser(__doc__)
+    parser = Parser(__doc__, words=25, size="small", updates=4)
     parser.add_argument("--text", type=Path, help="a folder that `speed_text` wrote")
-    parser.add_argument("--words", type=int, default=25, help="in place of a text, random sentences of so many words")
-    parser.add_argument("--size", choices=SIZES, default="small")
-    parser.add_argument("--updates", type=int, default=4)
     parser.add_argument("--set", action="append", metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
 

@@ -380,4 +380,4 @@ def test_the_size_of_the_paper() -> None:
 @not_interpreted
 def test_the_gpu_benchmark_runs() -> None:
     """On a CPU, with everything tiny and interpreted."""
-    python("benchmarks/gpu.py", "--smoke", CUDA_VISIBLE_DEVICES="")
+    python("benchmarks", "gpu", "--smoke", CUDA_VISIBLE_DEVICES="")
