@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"{TEXTS} --row {row}"
         for row in ("rnnsearch-50", "best --blind", "adapted", "installed-1", "installed-1-adapted", "installed-1-mean")
     ),
-    "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
+    "quality/paper_recipe": ('--output {runs} --only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
     "quality/six_attentions": (TEXTS,),
     "quality/small_data": (f"{TEXTS} --list", f"{TEXTS} --only multi30k-en-fr/*"),
@@ -161,7 +162,7 @@ def test_it_runs_at_a_tiny_size(script: str, places: dict[str, Path], tmp_path: 
     for command in COMMANDS[script]:
         first, _, rest = command.partition(" ")
         name, options = (first[1:], rest) if first.startswith("@") else (script, command)
-        arguments = [part.format(**names) for part in options.split()]
+        arguments = [part.format(**names) for part in shlex.split(options)]
         run = [sys.executable, str(BENCHMARKS), name, *arguments]
         done = subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=900)
         assert done.returncode == 0, f"{' '.join(run)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
