@@ -186,7 +186,7 @@ class Memory:
 def _segment(text: str) -> str | None:
     """Return a text as the memory has it, or None if it is empty or too long, or has lone surrogates."""
     segment = one_line(text)
-    usable = 0 < len(segment) <= MOST_CHARACTERS and not any("\ud800" <= letter <= "\udfff" for letter in segment)
+    usable = 0 < len(segment) <= MOST_CHARACTERS and not any("\ud800" <= letter <= "\udfff" for letter in text)
     return segment if usable else None
 
 

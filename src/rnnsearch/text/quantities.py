@@ -143,7 +143,7 @@ class QuantitySpan(NamedTuple):
 def find_quantities(line: str, language: str) -> list[QuantitySpan]:
     """Return the quantities of a line of this language, in order; a part of a longer word or code is not a quantity."""
     quantities: list[QuantitySpan] = []
-    if not any(map(str.isdecimal, line)):  # as of most lines, for which the long pattern need not be compiled
+    if not any(map(str.isnumeric, line)):  # as of most lines, for which the long pattern need not be compiled
         return quantities
     notation = _NOTATIONS.get(language, _ENGLISH)
     for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):

@@ -13,7 +13,8 @@ import pytest
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.parts import DocumentFile
-from rnnsearch.formats.registry import DOCUMENTS, document_format_of
+from rnnsearch.formats.recognition import document_format_of
+from rnnsearch.formats.registry import DOCUMENTS
 from rnnsearch.formats.units import Head
 from tests.translators import document, louder, same, translation
 
