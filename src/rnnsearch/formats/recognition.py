@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rnnsearch.formats.opening import without_compression
-from rnnsearch.formats.units import Format, Head, MessageFormat, ending
+from rnnsearch.formats.units import Format, Head, MessageFormat
 
 if TYPE_CHECKING:
     from rnnsearch.formats.docx import Docx
@@ -41,12 +41,12 @@ def format_of(head: Head, records: bool = True) -> Format | None:
 
 def _names_languages(head: Head, format_: Format | None) -> bool:
     """Whether a file has the name of a table or of JSON Lines, and its beginning names the columns of two languages."""
+    if not _name(head).endswith(RECORD_ENDINGS):
+        return False
     from rnnsearch.formats.delimited import Delimited
     from rnnsearch.formats.records import JsonLines
 
-    if isinstance(format_, JsonLines):
-        return ending(head) in (".jsonl", ".ndjson") and format_.names_languages(head)
-    return isinstance(format_, Delimited) and ending(head) in (".csv", ".tsv") and format_.names_languages(head)
+    return isinstance(format_, Delimited | JsonLines) and format_.names_languages(head)
 
 
 def message_format_of(head: Head) -> MessageFormat | None:

@@ -44,10 +44,11 @@ class Protection:
         if self._words is not None:
             words += find_names(line, self._words.knows, self._is_divided)
         words = [span for span in words if not glossary.has_word_of(line[slice(*span)])]
-        quantities = find_quantities(line, self._language)
+        unknown = [*unknown_spans(line, self._knows), *words]
+        quantities = find_quantities(line, self._language) if unknown else []
         return [
             (start, stop)
-            for start, stop in (*unknown_spans(line, self._knows), *words)
+            for start, stop in unknown
             if not any(quantity.start <= start < quantity.stop for quantity in quantities)
         ]
 

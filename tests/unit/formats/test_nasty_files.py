@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pair_files import read
 from rnnsearch.data.lines import read_lines
-from rnnsearch.data.read import languages_of_text, read_pairs, read_sources
-from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.data.read import languages_of_text, read_sources
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages
 from rnnsearch.formats.units import without_surrogates
-
-Pairs = list[tuple[str, str]]
-
-
-def read(
-    path: Path, languages: Languages = (None, None), tags: bool = False, other: Path | None = None
-) -> tuple[Pairs, str]:
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", RnnsearchWarning)
-        pairs = list(read_pairs([path], [other or path], languages, tags))
-    return pairs, "".join(str(one.message) for one in told)
 
 
 def refusal(path: Path, *more: str) -> str:

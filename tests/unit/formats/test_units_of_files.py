@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import pytest
 
-from rnnsearch.data.read import languages_of_text, read_pairs, read_sources
-from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from pair_files import Pairs, read
+from rnnsearch.data.read import languages_of_text, read_sources
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages, language_in_name, parse_languages
-
-Pairs = list[tuple[str, str]]
-
-
-def read(
-    path: Path, languages: Languages = (None, None), tags: bool = False, other: Path | None = None
-) -> tuple[Pairs, str]:
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", RnnsearchWarning)
-        pairs = list(read_pairs([path], [other or path], languages, tags))
-    return pairs, "".join(str(one.message) for one in told)
 
 
 def tmx(path: Path, *units: dict[str, str] | str, srclang: str = "en-US") -> Path:
