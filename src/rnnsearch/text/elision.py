@@ -27,28 +27,10 @@ _VOWEL = Expression(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[^ae
 _CONSONANT = Expression(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
 _H = Expression(r"h(?!ar|ou|om)")
 """The beginning of words for food whose h is mute, such as « huile »."""
-_AFTER_AMOUNTS = frozenset(
-    [
-        "de",
-        "du",
-        "des",
-        "et",
-        "ou",
-        "à",
-        "au",
-        "aux",
-        "dans",
-        "par",
-        "pour",
-        "en",
-        "avec",
-        "sans",
-        "puis",
-        "si",
-        "sur",
-        "plus",
-    ]
-)
+_AFTER_AMOUNTS = frozenset([
+    "de", "du", "des", "et", "ou", "à", "au", "aux", "dans", "par",
+    "pour", "en", "avec", "sans", "puis", "si", "sur", "plus",
+])  # fmt: skip
 """Words that may follow an amount without « de »."""
 _ENGLISH_VOWEL = Expression(r"(?!eu|uni|us[ae]|uk|one(?![a-z])|once)[aeiou]")
 _ENGLISH_CONSONANT = Expression(r"[bcdfgjklmnpqrstvwxyz]|eu|uni|us[ae]|one(?![a-z])|once")
