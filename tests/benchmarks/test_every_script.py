@@ -89,6 +89,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/engine_roofline": (TEXTS,),
     "speed/growth": ("",),
     "speed/install_size": (),
+    "speed/step_page": ("--model {model}",),
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
     "speed/word_aligners": (PEERS,),
@@ -104,6 +105,7 @@ NEEDS = {
     "peers/keras/vectors": "keras",
     "quality/joeynmt_transformer": "joeynmt",
     "server/ctranslate2_serving": "ctranslate2",
+    "speed/step_page": "playwright",
 }
 """The package that a script needs, which is never a dependency."""
 ELSEWHERE = {
