@@ -18,6 +18,8 @@ from box.text import (
     plain,
     quoted,
     rows,
+    split,
+    with_rare_words,
     words,
 )
 
@@ -52,6 +54,21 @@ def test_what_is_in_quotation_marks_is_not_quoted_again() -> None:
 
 def test_plain_text_has_the_letters_without_accents() -> None:
     assert plain("Où est l'élève ? Ça, c'est mon cœur !") == "Ou est l'eleve ? Ca, c'est mon coeur !"
+
+
+def test_sentences_with_rare_words() -> None:
+    common = [("The dog runs.", "Le chien court.")] * 50
+    rare = [("The hare runs.", "Le lièvre court."), ("A hare sleeps.", "Un lièvre dort."), ("The dog runs.", "Le chien galope.")]
+    once = [("The Zorg runs.", "Le chien court."), ("The xylem runs.", "Le chien court.")]
+    assert list(with_rare_words([*common, *rare, *once])) == rare[:2]
+
+
+def test_words_are_never_held_out() -> None:
+    sentences = [(f"Word{number}.", "Mot.") for number in range(300)] + [(f"Two {number}.", "Deux.") for number in range(300)]
+    sets = split(sentences)
+    assert all(english.startswith("Two ") for name in ("dev", "test") for english, _ in sets[name])
+    assert sets["dev"]
+    assert sets["test"]
 
 
 def test_as_many_pairs_are_drawn_as_are_asked_for_and_none_that_is_held_out() -> None:

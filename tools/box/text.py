@@ -2,7 +2,8 @@
 
 Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence of the
 development or test set, in whatever case and punctuation, is in the training text. The test set takes the first French
-sentence of each English one as its reference.
+sentence of each English one as its reference. A sentence of one word, such as *Bye.*, is not in these sets: nothing but
+training teaches a word.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import lzma
 import random
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
@@ -40,12 +42,15 @@ _FINAL = {"last": 85_000, "short": 5, "first-lines": 12}
 """Of the text of the last few hundred updates: the pairs of `last`, and how often each short and each first line is read."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
+RARE = 40
+"""A word that occurs at most so often in Tatoeba is rare there."""
 _PAIRS = {
     "europarl": 12_000,
-    "tatoeba": 45_000,
+    "tatoeba": 30_000,
+    "rare": 60_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 75_000,
+    "everyday": 110_000,
     "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
@@ -61,6 +66,7 @@ _QUOTED = {
 """For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
 _INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s'(?:en )?)?\w+(?:er|ir|re)\b", re.IGNORECASE)
 """How a French infinitive begins, by itself or with what belongs to it."""
+_WORD = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]+")
 _SLIP = re.compile(
     r"\b(?:[ur]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw"
     r"|bday|luv|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
@@ -102,7 +108,7 @@ def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
     sets: dict[str, list[Pair]] = {name: [] for name in ("train", *HELD_OUT)}
     seen: set[str] = set()
     for english, french in tatoeba:
-        number = hundredth(english)
+        number = hundredth(english) if len(english.split()) > 1 else None
         name = next((name for name, numbers in HELD_OUT.items() if number in numbers), "train")
         if name == "train" or english not in seen:
             sets[name].append((english, french))
@@ -174,6 +180,18 @@ def quoted(pairs: Iterable[Pair], source: random.Random) -> Iterator[Pair]:
             yield f"{frame[0].format(english[:-1])} {verb[0]}", f"{frame[1].format(french[:-1].rstrip())} {verb[1]}"
 
 
+def with_rare_words(pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """The pairs with a word of either language that is rare in them, from which a model learns more than from the others.
+
+    A word that is there only once is rather a slip or a name, and so is a word with a capital.
+    """
+    of_pairs = [[set(_WORD.findall(side)) for side in pair] for pair in pairs]
+    counts = [Counter(word for found in of_pairs for word in found[side]) for side in range(2)]
+    for pair, found in zip(pairs, of_pairs, strict=True):
+        if any(1 < counts[side][word] <= RARE for side in range(2) for word in found[side]):
+            yield pair
+
+
 def plain(text: str) -> str:
     """A text without accents, as it is typed on a foreign keyboard."""
     letters = unicodedata.normalize("NFD", text.replace("œ", "oe").replace("Œ", "Oe"))
@@ -218,6 +236,7 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
     texts = {
         "europarl": [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")],
         "tatoeba": sentences,
+        "rare": list(with_rare_words(sentences)),
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": list(read(cldr_pairs(cldr, "en", "fr"))),
         "everyday": everyday_pairs,

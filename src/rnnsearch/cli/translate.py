@@ -123,8 +123,7 @@ def command(
     format_ = "html" if html else format_
     if attributes and format_ != "html":
         raise RnnsearchError("--attributes are those of an HTML document; give --html too")
-    if " " in file and not Path(file).exists():
-        raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
+    _check_is_file(file)
     models = translators_for(file, model)
     check_inputs(file, prefix, terms, models=models, outputs=[output, page], printed=output is None)
     tell_installed(models, model)
@@ -291,6 +290,18 @@ def _tell_kept(file: str, kept: Counter[str], nothing: bool) -> None:
         print(f"rnnsearch: {file}: there is nothing to translate" + (f": {reasons}" if reasons else ""), file=sys.stderr)
     elif reasons:
         print(f"rnnsearch: {file}: some texts stay as they are: {reasons}", file=sys.stderr)
+
+
+def _check_is_file(file: str) -> None:
+    """Refuse a sentence or the name of an installed model in place of a file, with what to type instead."""
+    from rnnsearch.model_catalog import TRANSLATORS
+
+    if Path(file).exists():
+        return
+    if " " in file:
+        raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
+    if file in TRANSLATORS:
+        raise RnnsearchError(f"{file}: no such file; the installed model of this name is chosen by --model {file}")
 
 
 class _Summary:

@@ -1,7 +1,8 @@
 """Names in running text that a model has hardly seen: they are copied, because the model would misspell them.
 
 A name is a word with a capital within a sentence that is not known (`rnnsearch.text.known_words`). The first word of a
-sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
+sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing. After a title, as in
+*Dr. Brown*, a word with a capital is a name even if it is an ordinary word as well.
 """
 
 from __future__ import annotations
@@ -31,6 +32,15 @@ _WITHIN_SENTENCE = Expression(
 )
 """The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
 _POSSESSIVE = Expression(r"['’]s\b")
+_TITLED = Expression(
+    r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0](?<name>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?)"
+    r"(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
+)
+_OFFICES = frozenset(
+    ["President", "Speaker", "Chair", "Chairman", "Commissioner", "Minister", "Prime", "Vice", "Mayor", "Ambassador"]
+    + ["Secretary", "Justice", "World", "Universe", "Right"]
+)
+"""Words after a title that are no names."""
 _NEAR = 12
 """The number of characters before a word that show whether it is within a sentence."""
 
@@ -46,6 +56,20 @@ def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
         if shows and any(is_rare(word[0]) for word in run):
             names.append((run[0].start(), run[-1].end()))
     return [] if names and _is_headline(line, is_known) else names[:MOST_NAMES]
+
+
+def find_titled_names(line: str, is_word: Test) -> list[Span]:
+    """Return the spans of names after a title that contain an ordinary word, such as *Brown* in *Dr. Brown*.
+
+    `is_word` tells whether a model knows a word, in lower case, as a whole; it would translate such a word.
+    """
+    spans = [title.span("name") for title in _TITLED.finditer(line)]
+    names = [(start, stop, line[start:stop].split(" ")) for start, stop in spans]
+    return [
+        (start, stop)
+        for start, stop, words in names
+        if words[0] not in _OFFICES and any(is_word(word.lower()) for word in words)
+    ]
 
 
 def _runs(line: str, is_known: Test) -> Iterator[list[regex.Match[str]]]:

@@ -60,7 +60,9 @@ class Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
-        usual, capitals = without_capitals([_figures(word) for word in without_title_case(ordinary, cost)], cost)
+        usual, capitals = without_capitals(
+            [_without_dots(_figures(word)) for word in without_title_case(ordinary, cost)], cost
+        )
         shown = [one or symbol for one, symbol in zip(usual, seen, strict=True)]
         return cls(words, shown, places, capitals, language, further)
 
@@ -108,7 +110,7 @@ class Seen:
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
         written = self._with_ending(self._with_quotes(self._without_repetitions(written, prefix), prefix))
-        written = self._with_forms(written, language, prefix)
+        written = self._with_forms(self._with_ellipses(written, prefix), language, prefix)
         if language == "fr" and not prefix:
             written = self._with_colon(written)
         words = [one._replace(word=self._word(one, language)) for one in written]
@@ -191,6 +193,14 @@ class Seen:
                 result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
         return result
 
+    def _with_ellipses(self, written: list[Written], prefix: int) -> list[Written]:
+        """Return the translation with the character `…` instead of three full stops, if the source has it."""
+        if "…" not in self.words or "..." in self.words:
+            return written
+        return [
+            one._replace(word="…") if one.word == "..." and place >= prefix else one for place, one in enumerate(written)
+        ]
+
     def _with_colon(self, written: list[Written]) -> list[Written]:
         """Return a French translation with a colon, not a comma, before a quotation within the sentence."""
         commas = [place for place in range(1, len(self.words) - 1) if self.words[place] == ","]
@@ -267,6 +277,14 @@ def _figures(word: str) -> str:
         return word
     values = [_ROMAN_VALUES[letter] for letter in match[1]]
     return f"{sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))}e"
+
+
+_WITH_DOTS = re.compile(r"(?:[A-Z]\.){2,}")
+
+
+def _without_dots(word: str) -> str:
+    """Return an abbreviation in capitals, such as `U.S.`, without its full stops; any other word as it is."""
+    return word.replace(".", "") if _WITH_DOTS.fullmatch(word) else word
 
 
 def _ordinal(word: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.text.known_words import BITS_A_WORD, KnownWords, known_words
-from rnnsearch.text.names import MOST_NAMES, find_names
+from rnnsearch.text.names import MOST_NAMES, find_names, find_titled_names
 
 WORDS = frozenset(
     [
@@ -66,6 +66,23 @@ def names(line: str) -> list[str]:
 )
 def test_names(line: str, expected: list[str]) -> None:
     assert names(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Dr. Brown will see you", ["Brown"]),
+        ("Ask Mr White, Mrs. Green's son and Miss Black.", ["White", "Green", "Black"]),
+        ("Dr. Emmett Brown", ["Emmett Brown"]),
+        ("Je cherche M. Blanc et Mme Petit.", ["Petit"]),
+        ("Mr. Johnson and Brown", []),  # a name that is no word, and no title
+        ("Mr. President, Miss World and Mr. Prime Minister", []),
+        ("Mr. brown and Dr. Brown-Sequard", []),
+    ],
+)
+def test_ordinary_words_after_titles_are_names(line: str, expected: list[str]) -> None:
+    words = {"brown", "white", "green", "black", "petit", "president", "world", "prime", "minister"}
+    assert [line[start:stop] for start, stop in find_titled_names(line, words.__contains__)] == expected
 
 
 @given(

@@ -29,6 +29,10 @@ def test_the_model_sees_symbols_and_usual_spellings() -> None:
     assert one.seen == ["The", "house", "of", "⟦1⟧", "is", "here", ",", "⟨1⟩", "."]
 
 
+def test_abbreviations_are_read_without_full_stops() -> None:
+    assert seen("the U.S. and the U.K. , e.g. J. and a.m.").seen == "the US and the UK , e.g. J. and a.m.".split()
+
+
 @pytest.mark.parametrize(
     ("line", "tokens", "read_from", "expected"),
     [
@@ -47,6 +51,8 @@ def test_the_model_sees_symbols_and_usual_spellings() -> None:
         ("see here !", "voir ici ?", [0, 1, 2], "voir ici ?"),
         ("see here ! ! !", "voir ici !", [0, 1, 2], "voir ici ! ! !"),
         ("see here ? !", "voir ici ! ! ! !", [0, 1, 2, 2, 2, 2], "voir ici ? !"),
+        ("wait …", "attendez ...", [0, 1], "attendez …"),
+        ("… and here ...", "... et ici ...", [0, 1, 2, 3], "... et ici ..."),
         # Signs that the source does not have.
         ("see a rake .", "voir un * râteau .", [0, 1, 1, 2, 3], "voir un râteau ."),
         ("see * here *", "voir * ici *", [0, 1, 2, 3], "voir * ici *"),
