@@ -26,13 +26,13 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
-HASTY_ENGLISH = ("typed-in-haste",)
+HASTY_ENGLISH = ("typed-in-haste", "typed-in-haste-2")
 HASTY_FRENCH = ("french-chat", "french-typed")
 """Files of text as it is typed in haste, which a translator reads and does not write."""
 MEANINGS = Path(__file__).parent / "meanings.tsv"
 """French words with several meanings, and buttons: the translation of each when it stands alone."""
 SHORT = (
-    *("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs"),
+    *("basic-words", "common-words", "first-lines", "greetings", "labels", "messages", "requests", "signs"),
     *("french-daily", "french-signs", *HASTY_FRENCH),
 )
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""

@@ -58,18 +58,10 @@ def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
     return [] if names and _is_headline(line, is_known) else names[:MOST_NAMES]
 
 
-def find_titled_names(line: str, is_word: Test) -> list[Span]:
-    """Return the spans of names after a title that contain an ordinary word, such as *Brown* in *Dr. Brown*.
-
-    `is_word` tells whether a model knows a word, in lower case, as a whole; it would translate such a word.
-    """
-    spans = [title.span("name") for title in _TITLED.finditer(line)]
-    names = [(start, stop, line[start:stop].split(" ")) for start, stop in spans]
-    return [
-        (start, stop)
-        for start, stop, words in names
-        if words[0] not in _OFFICES and any(is_word(word.lower()) for word in words)
-    ]
+def find_titled_names(line: str) -> list[Span]:
+    """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*: a model may know them as ordinary words."""
+    names = [title.span("name") for title in _TITLED.finditer(line)]
+    return [(start, stop) for start, stop in names if line[start:stop].split(" ")[0] not in _OFFICES]
 
 
 def _runs(line: str, is_known: Test) -> Iterator[list[regex.Match[str]]]:

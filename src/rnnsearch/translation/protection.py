@@ -43,7 +43,7 @@ class Protection:
         words = unknown_abbreviations(line, self._is_undivided)
         if self._words is not None:
             words += find_names(line, self._words.knows, self._is_divided)
-            words += find_titled_names(line, self._is_undivided)
+            words += find_titled_names(line)
         words = [span for span in words if not glossary.has_word_of(line[slice(*span)])]
         unknown = [*unknown_spans(line, self._knows), *words]
         quantities = find_quantities(line, self._language) if unknown else []
