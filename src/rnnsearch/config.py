@@ -292,6 +292,9 @@ class SearchConfig:
     keep_numbers: bool = False
     """Prefer, among the translations in the beam, those that have every number of the source, in figures or in words.
     Only for running text (`data.tokenizer = moses`)."""
+    rare_words: bool = True
+    """Search a sentence again if its translation lacks rare words of the list in the model's folder (`rare-words.tsv`), with
+    these as terms. Most models have no such list."""
     protect: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], BeforeValidator(_one_or_more)] = Field(
         default=(), max_length=100
     )

@@ -18,6 +18,7 @@ from rnnsearch.search import Query, Search
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.glossary import TermsLike
+from rnnsearch.translation.rare_words import better
 from rnnsearch.translation.request import Request
 
 log = logging.getLogger("rnnsearch.serve")
@@ -56,6 +57,8 @@ class _Line:
     """The number of its queries that are not finished."""
     links: bool
     """Whether the words of its translations are to be linked."""
+    first: list[Translation] | None = None
+    """The translations that lacked rare words, if the line is searched again."""
 
 
 @dataclass(eq=False)
@@ -206,14 +209,30 @@ class ContinuousTranslator:
                 self._report(line)
 
     def _report(self, line: _Line) -> None:
-        """Add the translations of a finished line to the results; a caller without further lines is forgotten."""
+        """Add the translations of a finished line to the results; a caller without further lines is forgotten.
+
+        A line whose translation lacks rare words is searched again first.
+        """
         translations = self.translator.translations(line.request, self.settings)
+        if line.first is not None:
+            translations = better(line.first, translations)
+        elif again := self.translator.with_rare_words(line.request, translations, self.settings):
+            self._search_again(line, again, translations)
+            return
         if not line.links:
             translations = [replace(translation, linker=None) for translation in translations]
         self._found.append(LineResult(line.caller, line.place, translations))
         self._callers[line.caller].left -= 1
         if not self._callers[line.caller].left:
             del self._callers[line.caller]
+
+    def _search_again(self, line: _Line, request: Request, first: list[Translation]) -> None:
+        line.request, line.left, line.first = request, len(request.queries), first
+        caller = self._callers[line.caller]
+        if not caller.waiting:
+            self._turns.append(caller)
+        caller.waiting.extend((line, query) for query in request.queries)
+        self._waiting += len(request.queries)
 
     def _fail(self) -> None:
         """Report the failure to every caller that has a query in the search, and begin a new search."""

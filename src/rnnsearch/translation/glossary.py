@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from rnnsearch.data.lines import read_lines
 from rnnsearch.errors import RnnsearchError, shown
@@ -28,6 +28,8 @@ class Match(NamedTuple):
     stop: int
     target: list[str]
     """The words of the target term."""
+    agreement: Literal["", "m", "f", "p"] | None = None
+    """For a rare word of the model's list (`rnnsearch.translation.rare_words`), how a determiner agrees with it."""
 
 
 class Glossary:

@@ -25,6 +25,7 @@ from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.protection import Protection
+from rnnsearch.translation.rare_words import RareWords, with_rare_words
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
 from rnnsearch.translation.segments import split_line
 from rnnsearch.translation.sentences import has_words
@@ -160,22 +161,42 @@ class Requests:
         queries, matches, seen, given = [], [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
             in_segment = self._without_prefixed(glossary.matches(words), prefix)
-            terms = None
             if self.protects:
                 seen.append(Seen.of(words, self._languages[0], self._cost, further))
                 prefix = seen[-1].with_symbols(prefix, self.target.tokenize, self._languages[1])
             read = seen[-1].seen if seen else words
-            if in_segment:
-                starts, stops = _id_ranges(source.word_ids(read), len(words))
-                terms = Terms(
-                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in in_segment],
-                    target.continues,
-                )
+            terms = self._terms(read, in_segment)
+            if terms is not None:
                 _check_cost(terms, source.encode(read), words)
             queries.append(Query(source.encode(read), beam, target.encode(prefix), terms))
             matches.append(in_segment)
             given.append(prefix)
         return Request(n, segments, given, matches, queries, seen)
+
+    def _terms(self, read: Sequence[str], matches: Sequence[Match]) -> Terms | None:
+        """Return the terms of these matches in the words that the model reads; None without matches."""
+        if not matches:
+            return None
+        source, target = self.vocabularies
+        starts, stops = _id_ranges(source.word_ids(read), len(read))
+        terms = [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in matches]
+        return Terms(terms, target.continues)
+
+    def with_rare_words(self, request: Request, translation: Translation, rare_words: RareWords) -> Request | None:
+        """Return a request that adds the rare words which this translation lacks to the terms; None if it lacks none."""
+        if request.copied is not None or any(request.prefix) or not request.seen:
+            return None
+        queries, matches = [], []
+        for seen, query, given, segment in zip(
+            request.seen, request.queries, request.matches, translation.segments, strict=True
+        ):
+            missing = rare_words.missing(seen.seen, segment.tokens, given)
+            terms = self._terms(seen.seen, [*given, *missing])
+            if missing and terms is not None and terms.words > MOST_UNITS + MOST_UNITS_EACH * len(query.words):
+                missing = []
+            matches.append([*given, *missing])
+            queries.append(Query(query.words, query.beam, query.prefix, terms if missing else query.terms))
+        return replace(request, queries=queries, matches=matches) if matches != request.matches else None
 
     def _cost(self, word: str) -> float:
         """Return how unusual a source word is: by the number of its subwords or, if it is a single one, by its rank."""
@@ -298,14 +319,18 @@ class Requests:
             if given and word_ids[given - 1] + 1 == len(prefix):
                 tokens[: len(prefix)] = prefix
             placed: list[PlacedTerm] = []
+            rare: dict[int, Match] = {}
             for number, first in hypothesis.terms:
                 # The words of a term keep their given spelling, too.
                 assert query.terms is not None
                 match = matches[number]
                 place = min(word_ids[first : first + len(query.terms.terms[number].words)])
                 tokens[place : place + len(match.target)] = match.target
-                start, stop = source_start + match.start, source_start + match.stop
-                placed.append(PlacedTerm(start, stop, place, place + len(match.target)))
+                if match.agreement is None:
+                    start, stop = source_start + match.start, source_start + match.stop
+                    placed.append(PlacedTerm(start, stop, place, place + len(match.target)))
+                else:
+                    rare[place] = match
             alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
             source_word_ids = self.vocabularies.source.word_ids(seen.seen if seen else source)
             if alignment is not None:
@@ -315,6 +340,7 @@ class Requests:
             if seen:
                 read_from = _read_from(alignment, len(tokens), len(source))
                 written = seen.restored(tokens, read_from, self._languages[1], len(prefix))
+                written = with_rare_words(written, rare, source[0][:1].isupper(), self._languages[1])
                 tokens = [one.word for one in written]
                 alignment = None if alignment is None else rows_of(written, alignment)
                 placed = moved_terms(placed, written)

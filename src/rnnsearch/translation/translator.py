@@ -26,6 +26,7 @@ from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.marks import has_marks
+from rnnsearch.translation.rare_words import RareWords, better
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
@@ -66,7 +67,7 @@ class Translator:
         return self.systems[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments for pickling, which contain the models; only the lexicon is still read from the folder."""
+        """Return the arguments for pickling, which contain the models; only the lists of words are still read from the folder."""
         folder = None if self.folder is None else self.folder.absolute()
         return type(self), (self.systems, folder)
 
@@ -217,7 +218,25 @@ class Translator:
         search = self.search_settings(settings)
         requests = self.requests(sentences, n, prefixes, search, glossary=glossary)
         search_all(self.backend(search), [query for request in requests for query in request.queries], search)
-        return [self.translations(request, search) for request in requests]
+        n_best_lists = [self.translations(request, search) for request in requests]
+        again = {
+            place: second
+            for place, pair in enumerate(zip(requests, n_best_lists, strict=True))
+            if (second := self.with_rare_words(*pair, search))
+        }
+        search_all(self.backend(search), [query for request in again.values() for query in request.queries], search)
+        for place, request in again.items():
+            n_best_lists[place] = better(n_best_lists[place], self.translations(request, search))
+        return n_best_lists
+
+    def with_rare_words(self, request: Request, found: list[Translation], search: SearchConfig) -> Request | None:
+        """Return a request for another search with the rare words that the best translation lacks; mostly None.
+
+        See `rnnsearch.translation.rare_words`. There is none for samples, with a prefix, or with vocabulary selection.
+        """
+        if not search.rare_words or search.temperature or search.vocabulary_selection or self.rare_words is None:
+            return None
+        return self._requests.with_rare_words(request, found[0], self.rare_words) if found else None
 
     def requests(
         self,
@@ -390,6 +409,11 @@ class Translator:
     def has_lexicon(self) -> bool:
         """Return whether the model's folder contains a lexicon."""
         return self.folder is not None and (self.folder / LEXICON).exists()
+
+    @cached_property
+    def rare_words(self) -> RareWords | None:
+        """The list of rare words in the model's folder, if there is one. Raises RnnsearchError if it cannot be read."""
+        return None if self.folder is None else RareWords.load(self.folder)
 
     @cached_property
     def scorers(self) -> list[PairScorer]:

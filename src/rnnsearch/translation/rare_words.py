@@ -1,0 +1,184 @@
+"""The translations of words that a model has hardly seen, from a list beside the model.
+
+A model writes something else for a word that it has read a few times only. A list has the translations of such words, which
+an aligner found in the training text. If a translation lacks all of them, the sentence is searched again with the first one as
+a term (`rnnsearch.search.terms`). Dictionaries for rare words are as old as neural translation (Luong et al. 2015, *Addressing
+the Rare Word Problem in Neural Machine Translation*); here they correct a translation instead of replacing `[UNK]`.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.text import elision
+from rnnsearch.translation.glossary import MOST_MATCHES, Match
+from rnnsearch.translation.restoring import Written
+from rnnsearch.translation.translation import Translation
+from rnnsearch.untrusted import MEGABYTE, read_bytes
+
+RARE_WORDS = "rare-words.tsv"
+"""The list's file, in the model's folder."""
+Agreement = Literal["", "m", "f", "p"]
+"""How a determiner agrees with a word: masculine, feminine, or plural; empty if that is not known."""
+_MOST_BYTES = 64 * MEGABYTE
+_ENDS = frozenset(".!?…")
+_ENDING = 3
+"""The number of letters at the end of a word that inflection may change."""
+_STEM = 4
+"""The least number of letters that are compared."""
+
+
+class RareWord(NamedTuple):
+    """A word of the source, and how it is translated."""
+
+    agreement: Agreement
+    translations: tuple[str, ...]
+    """One or several words each; the first translation is the one to write."""
+
+    def is_in(self, target: Sequence[str]) -> bool:
+        """Return whether one of the translations is in these words, in whatever form."""
+        words = [_folded(part) for word in target for part in word.replace("'", " ").replace("-", " ").split()]
+        return any(
+            all(any(word.startswith(_stem(part)) for word in words) for part in translation.replace("-", " ").split())
+            for translation in self.translations
+        )
+
+
+class RareWords:
+    """The list of a model."""
+
+    def __init__(self, text: str) -> None:
+        """`text` has a line for each word: the word, its agreement and its translations, with tabs between them."""
+        self._text = f"\n{text}"
+        self.get = functools.lru_cache(maxsize=1 << 12)(self._get)
+
+    @classmethod
+    def load(cls, folder: Path) -> RareWords | None:
+        """Read the list in the folder of a model; None if it has none."""
+        path = folder / RARE_WORDS
+        if not path.exists():
+            return None
+        try:
+            text = read_bytes(path, _MOST_BYTES).decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise RnnsearchError(f"{path}: cannot read the list of rare words: {error}") from None
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            word, *rest = line.split("\t")
+            if not (word and len(rest) > 1 and all(rest[1:]) and rest[0] in ("", "m", "f", "p")):
+                raise RnnsearchError(
+                    f"{path}:{number}: {shown(line)}; give a word, `m`, `f`, `p` or nothing, and its translations, "
+                    "with tabs between them"
+                )
+        return cls(text)
+
+    def _get(self, word: str) -> RareWord | None:
+        """Return the entry of a word. The list is kept as text, because a dictionary would take ten times the memory."""
+        start = self._text.find(f"\n{word}\t")
+        if start < 0:
+            return None
+        stop = self._text.find("\n", start + 1)
+        _, agreement, *translations = self._text[start + 1 : stop if stop >= 0 else None].split("\t")
+        return RareWord(agreement, tuple(translations))  # type: ignore[arg-type]  # checked by `load`
+
+    def missing(self, source: Sequence[str], target: Sequence[str], given: Sequence[Match]) -> list[Match]:
+        """Return the rare words of a source whose translations a target lacks, beside the terms that are `given`.
+
+        `source` has the words as the model sees them. A word with a capital within the sentence is a name.
+        """
+        taken = {place for match in given for place in range(match.start, match.stop)}
+        matches = []
+        for place, word in enumerate(source):
+            if place in taken or not word.isalpha() or not (word.islower() or (place == 0 and word.istitle())):
+                continue
+            rare = self.get(word.lower())
+            if rare is not None and not rare.is_in(target):
+                matches.append(Match(place, place + 1, rare.translations[0].split(" "), rare.agreement))
+        return matches[: MOST_MATCHES - len(given)]
+
+
+def _folded(word: str) -> str:
+    """Return a word in lower case and without accents."""
+    letters = unicodedata.normalize("NFD", word.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _stem(word: str) -> str:
+    """Return the letters of a word that all of its forms have in common, as a rule."""
+    folded = _folded(word)
+    return folded[: max(_STEM, len(folded) - _ENDING)]
+
+
+_DETERMINERS = (
+    ("le", "la", "les"),
+    ("un", "une", "des"),
+    ("du", "de la", "des"),
+    ("au", "à la", "aux"),
+    ("ce", "cette", "ces"),
+    ("mon", "ma", "mes"),
+    ("ton", "ta", "tes"),
+    ("son", "sa", "ses"),
+    ("notre", "notre", "nos"),
+    ("votre", "votre", "vos"),
+    ("leur", "leur", "leurs"),
+)
+"""French determiners, and prepositions with an article: masculine, feminine, plural."""
+_FORMS = {form: forms for forms in reversed(_DETERMINERS) for form in forms} | {
+    "l'": _DETERMINERS[0], "de l'": _DETERMINERS[2], "à l'": _DETERMINERS[3], "cet": _DETERMINERS[4],
+}  # fmt: skip
+
+
+def with_rare_words(written: list[Written], rare: Mapping[int, Match], capital: bool, language: str) -> list[Written]:
+    """Return a translation in which the words before rare words agree with them.
+
+    `rare` has the rare word whose translation begins in each row. One that begins both sentences gets a `capital` letter.
+    """
+    result: list[Written] = []
+    for one in written:
+        match = None if one.row is None else rare.get(one.row)
+        if match is not None and match.agreement is not None:
+            count, words = before_rare_word([before.word for before in result[-2:]], one.word, match.agreement, language)
+            result[len(result) - count :] = _replaced(result[len(result) - count :], words)
+            if not result and match.start == 0 and capital:
+                one = one._replace(word=one.word[0].upper() + one.word[1:])
+        result.append(one)
+    return result
+
+
+def _replaced(written: Sequence[Written], words: Sequence[str]) -> list[Written]:
+    """Return these words in place of others; a word without a counterpart is one that was added."""
+    last = written[-1] if written else None
+    return [
+        written[place]._replace(word=word) if place < len(written) else Written(word, None, last.source if last else 0)
+        for place, word in enumerate(words)
+    ]
+
+
+def better(before: list[Translation], after: list[Translation]) -> list[Translation]:
+    """Return the translations after the search with rare words, if these have found a place in the best one.
+
+    A term that finds none is written after the end of the sentence.
+    """
+    ends = [sum(word in _ENDS for word in n_best[0].tokens) for n_best in (before, after)]
+    return after if after[0].finished and ends[1] <= ends[0] else before
+
+
+def before_rare_word(words: Sequence[str], following: str, agreement: Agreement, language: str) -> tuple[int, list[str]]:
+    """Return the number of words at the end of `words` that change before a rare word, and what they become.
+
+    A model chooses the determiner without knowing the word: « le chaudière » becomes « la chaudière ».
+    """
+    for count in (2, 1):
+        last = [word.lower().replace("’", "'") for word in words[-count:]]
+        forms = _FORMS.get(" ".join(last)) if language == "fr" and agreement and len(last) == count else None
+        if forms is not None:
+            *first, determiner = forms["mfp".index(agreement)].split(" ")
+            changed = [*first, *elision.before(determiner, following, language)]
+            if words[-count][:1].isupper():
+                changed[0] = changed[0][0].upper() + changed[0][1:]
+            return count, changed
+    return (1, elision.before(words[-1], following, language)) if words else (0, [])
