@@ -58,13 +58,19 @@ def test_plain_text_has_the_letters_without_accents() -> None:
 
 def test_sentences_with_rare_words() -> None:
     common = [("The dog runs.", "Le chien court.")] * 50
-    rare = [("The hare runs.", "Le lièvre court."), ("A hare sleeps.", "Un lièvre dort."), ("The dog runs.", "Le chien galope.")]
+    rare = [
+        ("The hare runs.", "Le lièvre court."),
+        ("A hare sleeps.", "Un lièvre dort."),
+        ("The dog runs.", "Le chien galope."),
+    ]
     once = [("The Zorg runs.", "Le chien court."), ("The xylem runs.", "Le chien court.")]
     assert list(with_rare_words([*common, *rare, *once])) == rare[:2]
 
 
 def test_words_are_never_held_out() -> None:
-    sentences = [(f"Word{number}.", "Mot.") for number in range(300)] + [(f"Two {number}.", "Deux.") for number in range(300)]
+    sentences = [(f"Word{number}.", "Mot.") for number in range(300)] + [
+        (f"Two {number}.", "Deux.") for number in range(300)
+    ]
     sets = split(sentences)
     assert all(english.startswith("Two ") for name in ("dev", "test") for english, _ in sets[name])
     assert sets["dev"]

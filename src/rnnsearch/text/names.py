@@ -37,8 +37,7 @@ _TITLED = Expression(
     r"(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
 )
 _OFFICES = frozenset(
-    ["President", "Speaker", "Chair", "Chairman", "Commissioner", "Minister", "Prime", "Vice", "Mayor", "Ambassador"]
-    + ["Secretary", "Justice", "World", "Universe", "Right"]
+    ["President", "Speaker", "Chair", "Chairman", "Commissioner", "Minister", "Prime", "Vice", "Mayor", "Secretary", "World"]
 )
 """Words after a title that are no names."""
 _NEAR = 12
@@ -59,7 +58,7 @@ def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
 
 
 def find_titled_names(line: str) -> list[Span]:
-    """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*: a model may know them as ordinary words."""
+    """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*, which a model may know as a word."""
     names = [title.span("name") for title in _TITLED.finditer(line)]
     return [(start, stop) for start, stop in names if line[start:stop].split(" ")[0] not in _OFFICES]
 

@@ -158,6 +158,8 @@ def _readings(figures: str) -> Iterator[str]:
         yield _plain(last)
     elif signs[-1] in ".," and (len(signs) == 1 or signs[-1] != signs[0]):
         yield _plain("".join(groups), last)
+    elif len({*signs}) > 1:  # in no known notation
+        yield _plain("".join((*groups, last)))
 
 
 def _plain(whole: str, decimals: str = "") -> str:

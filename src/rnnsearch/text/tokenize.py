@@ -111,7 +111,7 @@ class Tokenizer:
         return _WITHIN_RUN.sub("", self._detokenize(tokens))
 
     def _detokenize(self, tokens: Sequence[str]) -> str:
-        plain = [_plain_quotes(token, tokens) for token in tokens]
+        plain = [_plain_marks(token, tokens) for token in tokens]
         line: str = self._moses_back.detokenize(plain, unescape=False)
         if plain == list(tokens):
             return line
@@ -121,8 +121,10 @@ class Tokenizer:
 _WITHIN_RUN = re.compile(r"(?<=[!?]) +(?=[!?])")
 
 
-def _plain_quotes(token: str, tokens: Sequence[str]) -> str:
-    """Return `token` with quotation marks that the Moses detokeniser does not know replaced by those that it knows."""
+def _plain_marks(token: str, tokens: Sequence[str]) -> str:
+    """Return `token` with marks that the Moses detokeniser does not know replaced by such that it knows."""
+    if token == "…":
+        return "."
     if token == "”":
         return '"'
     if token == "‘" or (token == "’" and "‘" in tokens):

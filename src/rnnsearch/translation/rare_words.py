@@ -1,9 +1,9 @@
 """The translations of words that a model has hardly seen, from a list beside the model.
 
-A model writes something else for a word that it has read a few times only. A list has the translations of such words, which
-an aligner found in the training text. If a translation lacks all of them, the sentence is searched again with the first one as
-a term (`rnnsearch.search.terms`). Dictionaries for rare words are as old as neural translation (Luong et al. 2015, *Addressing
-the Rare Word Problem in Neural Machine Translation*); here they correct a translation instead of replacing `[UNK]`.
+A model often writes something else for a word that it has read only a few times. A list has the translations of such words,
+which an aligner found in the training text. If a translation lacks all of them, the sentence is searched again with the
+first one as a term (`rnnsearch.search.terms`). Luong et al. (2015, *Addressing the Rare Word Problem in Neural Machine
+Translation*) replace `[UNK]` by means of such a dictionary; here, it corrects what the model writes with subwords.
 """
 
 from __future__ import annotations

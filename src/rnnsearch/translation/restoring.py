@@ -229,7 +229,7 @@ class Seen:
         """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
         if len(written) < 2 or not self.words:
             return written
-        end, last = plain(self.words[-1]), written[-1]
+        end, last = "." if _WITH_DOTS.fullmatch(self.words[-1]) else plain(self.words[-1]), written[-1]
         if self._shouts:
             return self._with_run(written)
         if last.word == "." and end not in _FINAL:

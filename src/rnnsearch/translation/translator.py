@@ -67,7 +67,7 @@ class Translator:
         return self.systems[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments for pickling, which contain the models; only the lists of words are still read from the folder."""
+        """Return the arguments for pickling, which contain the models; lists of words are still read from the folder."""
         folder = None if self.folder is None else self.folder.absolute()
         return type(self), (self.systems, folder)
 

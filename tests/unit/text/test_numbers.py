@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnsearch.text.numbers import missing_numbers, numbers_in
@@ -82,6 +82,7 @@ def test_a_number_is_itself_in_either_notation(numbers: list[object]) -> None:
     assert len(missing_numbers(english, less, *LANGUAGES)) == 1
 
 
+@example("0.000'000", "en")
 @given(st.text(st.sampled_from("0123456789.,:h pmXVI-'€%/aneuf"), max_size=40), st.sampled_from(LANGUAGES))
 def test_a_text_has_its_own_numbers(text: str, language: str) -> None:
     assert missing_numbers(text, text, language, language) == []

@@ -30,7 +30,8 @@ def test_the_model_sees_symbols_and_usual_spellings() -> None:
 
 
 def test_abbreviations_are_read_without_full_stops() -> None:
-    assert seen("the U.S. and the U.K. , e.g. J. and a.m.").seen == "the US and the UK , e.g. J. and a.m.".split()
+    words = seen("the U.S. and the U.K. , e.g. J. and a.m.").seen
+    assert " ".join(words) == "the US and the UK , e.g. J. and a.m."
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,7 @@ def test_abbreviations_are_read_without_full_stops() -> None:
         ("see here !", "voir ici ?", [0, 1, 2], "voir ici ?"),
         ("see here ! ! !", "voir ici !", [0, 1, 2], "voir ici ! ! !"),
         ("see here ? !", "voir ici ! ! ! !", [0, 1, 2, 2, 2, 2], "voir ici ? !"),
+        ("in the U.S.", "aux États-Unis .", [0, 2, 3], "aux États-Unis ."),
         ("wait …", "attendez ...", [0, 1], "attendez …"),
         ("… and here ...", "... et ici ...", [0, 1, 2, 3], "... et ici ..."),
         # Signs that the source does not have.
