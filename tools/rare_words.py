@@ -31,11 +31,11 @@ MOST = 60
 """A rare word is in the text so often at the most."""
 LEAST = 2
 """A translation is linked to the word so often at least."""
-SHARE = 0.4
-OTHERS = 0.1
-"""The translation that is written has SHARE of the links of the word, and any other translation OTHERS of them."""
-BACK = 0.1
-"""The word has this share of the links of its translation, too: « œil » is no translation of *wink*."""
+SHARE, BACK = 0.25, 0.1
+"""The translation that is written has SHARE of the links of the word, and the word BACK of those of the translation: « œil »
+is no translation of *wink*."""
+OTHERS, TOGETHER = 0.1, 0.6
+"""A translation that is accepted has OTHERS of the links of the word, and all of these together TOGETHER."""
 LONGEST = 3
 """The largest number of words of a translation."""
 EUROPARL = 80_000
@@ -102,8 +102,9 @@ def entries_of(found: Iterable[Pair], agreement: dict[str, str]) -> Iterator[str
         back.update(others)
     for word, others in sorted(translations.items()):
         (best, count), total = others.most_common(1)[0], others.total()
-        if counts[word] <= MOST and count >= max(LEAST, SHARE * total, BACK * back[best]) and best != word:
-            accepted = [other for other, number in others.most_common() if number >= OTHERS * total]
+        accepted = {other: number for other, number in others.most_common() if number >= OTHERS * total}
+        is_rare = counts[word] <= MOST and best != word
+        if is_rare and count >= max(LEAST, SHARE * total, BACK * back[best]) and sum(accepted.values()) >= TOGETHER * total:
             yield "\t".join([word, agreement.get(best.split(" ")[0], ""), *accepted])
 
 
