@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import tempfile
 from pathlib import Path
 
@@ -84,6 +85,27 @@ def test_priors(tmp_path: Path) -> None:
     eflomal.Aligner().align(*one, scores_filename_fwd=names[2])
     assert (tmp_path / "one").read_text() == "1-0 0-1\n"
     assert float((tmp_path / "score").read_text()) < float((tmp_path / "score.without").read_text())
+
+
+def aligned_part(folder: Path) -> list[str]:
+    """The forward and the reverse links of a part of the text, with the priors of the folder above."""
+    folder.mkdir()
+    names = [str(folder / name) for name in ("fwd", "rev")]
+    with (folder.parent / "priors").open(encoding="utf-8") as priors:
+        eflomal.Aligner().align(SOURCE[:6], TARGET[:6], *names, priors_input=priors)
+    return [Path(name).read_text(encoding="utf-8") for name in names]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_parts_in_processes_that_are_forked_after_learning(tmp_path: Path) -> None:
+    """Pipelines learn the priors of a sample, and then align parts in forked processes."""
+    forward, reverse, *_ = aligned(tmp_path)
+    with (tmp_path / "priors").open("w", encoding="utf-8") as file:
+        eflomal.write_priors(file, *eflomal.calculate_priors(SOURCE, TARGET, forward[:-1], reverse[:-1]))
+    here = aligned_part(tmp_path / "here")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        parts = pool.map_async(aligned_part, [tmp_path / "first", tmp_path / "second"]).get(timeout=60)
+    assert parts == [here, here]
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
