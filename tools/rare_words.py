@@ -27,7 +27,7 @@ from rnnsearch.model_catalog import default_model
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.rare_words import RARE_WORDS
 
-MOST = 60
+MOST = 100
 """A rare word is in the text so often at the most."""
 LEAST = 2
 """A translation is linked to the word so often at least."""

@@ -27,6 +27,8 @@ Agreement = Literal["", "m", "f", "p"]
 """How a determiner agrees with a word: masculine, feminine, or plural; empty if that is not known."""
 _MOST_BYTES = 64 * MEGABYTE
 _ENDS = frozenset(".!?…")
+_PARTICLES = frozenset(["out", "up", "off", "away", "down", "back"])
+"""Words after an English verb that make another verb of it."""
 _ENDING = 3
 """The number of letters at the end of a word that inflection may change."""
 _STEM = 4
@@ -88,12 +90,15 @@ class RareWords:
     def missing(self, source: Sequence[str], target: Sequence[str], given: Sequence[Match]) -> list[Match]:
         """Return the rare words of a source whose translations a target lacks, beside the terms that are `given`.
 
-        `source` has the words as the model sees them. A word with a capital within the sentence is a name.
+        `source` has the words as the model sees them. A word with a capital within the sentence is a name, and one before a
+        particle, as in *log out*, has another meaning than alone.
         """
         taken = {place for match in given for place in range(match.start, match.stop)}
         matches = []
         for place, word in enumerate(source):
             if place in taken or not word.isalpha() or not (word.islower() or (place == 0 and word.istitle())):
+                continue
+            if place + 1 < len(source) and source[place + 1] in _PARTICLES:
                 continue
             rare = self.get(word.lower())
             if rare is not None and not rare.is_in(target):

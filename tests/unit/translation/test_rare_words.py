@@ -46,6 +46,7 @@ def missing(source: str, target: str, *given: Match) -> list[Match]:
         ("the Boiler room", "la chambre", []),  # a name
         ("no bleach", "pas d' eau", ["eau de Javel"]),
         ("no bleach", "pas de Javel", []),
+        ("boiler out", "rien", []),  # a phrasal verb
         ("a roof", "un abat-jour", []),
         ("the house", "la chambre", []),
         ("bleach the boiler", "rien", ["eau de Javel", "chaudière"]),
