@@ -29,8 +29,8 @@ from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, che
 
 _LEAST = 0.01
 """Position pairs are omitted if their posterior probability does not exceed this in any model."""
-_PAIRS = 1000
-"""The number of sentence pairs that are aligned at a time."""
+_LINES = 1000
+"""The number of lines that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _MOST_WORDS = 4096 * MEGABYTE
@@ -92,17 +92,15 @@ class Aligner:
 
         A `Corpus` must be the training text.
         """
-        # Blocks are aligned side by side. `parameters` look up words, to which a text that is read meanwhile adds new ones.
         if isinstance(pairs, Corpus):
-            lines = in_order(
-                lambda number: _lines(*self._prepared(pairs.block(number)[0], self.words)), range(pairs.block_count)
-            )
+            prepared = in_order(lambda n: self._prepared(pairs.block(n)[0], self.words), range(pairs.block_count))
         else:
+            # New words are added to these while the text is read, so its blocks are prepared one after the other.
             words = self.words[0].copy(), self.words[1].copy()
-            blocks = blocks_of(map(as_words, pairs), *words)
-            lines = in_order(lambda prepared: _lines(*prepared), (self._prepared(b.indexed(*words), words) for b in blocks))
-        for of_block in lines:
-            yield from of_block
+            prepared = (self._prepared(block.indexed(*words), words) for block in blocks_of(map(as_words, pairs), *words))
+        parts = ((block, first) for block in prepared for first in range(0, block.block.lines, _LINES))
+        for lines in in_order(lambda part: _lines(*part), parts):
+            yield from lines
 
     def lexicon(self) -> dict[str, list[tuple[str, float]]]:
         """Return for each source word the target words that it was linked to, each with p(target word | source word).
@@ -146,7 +144,7 @@ class Aligner:
         alike = _likeness(block, words)
         parameters = self._models[0].parameters(block, words, alike), self._models[1].parameters(block, words, alike)
         source, target = (np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words)
-        return _Prepared(block, parameters, (source, target))
+        return _Prepared(block, parameters, np.stack([of.t for of in parameters], axis=1), (source, target))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Save the aligner in a folder, from which `load` reads it.
@@ -297,37 +295,33 @@ class _Prepared(NamedTuple):
     block: Block
     parameters: tuple[Parameters, Parameters]
     """The parameters of the agreeing and of the independent models."""
+    t_NMD: NDArray[np.float32]
+    """t of both directions (D) of all models (M) for each word-type pair (N)."""
     shares: tuple[NDArray[np.float64], NDArray[np.float64]]
     """The share of each source word and of each target word in all words of the text."""
 
 
-def _lines(
-    block: Block, parameters: tuple[Parameters, Parameters], shares: tuple[NDArray[np.float64], NDArray[np.float64]]
-) -> list[LineLinks]:
-    """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
-    # t of both directions (D) of all models (M) for each word-type pair (N).
-    t_NMD = np.stack([of.t for of in parameters], axis=1)
-    text, pairs = block.text, len(block.line)
-    parts, log_likelihoods = [], []
-    for first in range(0, pairs, _PAIRS):
-        last = min(first + _PAIRS, pairs)
-        # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
-        posteriors = [compiled.posteriors(text, of, first, last) for of in parameters]
-        p_DMN = np.stack([p for p, _ in posteriors], axis=1)
-        log_likelihoods.append(posteriors[0][1])
-        # Only the position pairs that are probable in at least one model are returned.
-        likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
-        features = evidence(text, first, last, p_DMN, t_NMD, shares, likely)
-        parts.append((likely + text.offsets[first], *p_DMN[:, 0, likely], features, probability(features)))
-    cells, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # Positions are counted from the beginning of the line, which consists of several pairs if it is very long.
-    of_pairs = np.searchsorted(cells, text.offsets)
-    pair = np.repeat(np.arange(pairs), np.diff(of_pairs))
+def _lines(prepared: _Prepared, number: int) -> list[LineLinks]:
+    """Align _LINES lines of a block: posterior probabilities of all four models, then features and link probabilities."""
+    block, parameters, t_NMD, shares = prepared
+    text, numbers = block.text, np.arange(number, min(number + _LINES, block.lines))
+    # The first sentence pair of each line, which has several if it is very long, and the end of the last one.
+    first_pairs = np.searchsorted(block.line, np.append(numbers, numbers[-1] + 1))
+    first, last = first_pairs[[0, -1]].tolist()
+    # p of both directions (D) by all models (M), for all position pairs (N).
+    posteriors = [compiled.posteriors(text, of, first, last) for of in parameters]
+    p_DMN = np.stack([p for p, _ in posteriors], axis=1)
+    # Only the position pairs that are probable in at least one model are returned.
+    likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
+    features = evidence(text, first, last, p_DMN, t_NMD, shares, likely)
+    # Positions are counted from the beginning of the line.
+    cells = likely + text.offsets[first]
+    pair = np.searchsorted(text.offsets, cells, side="right") - 1
     i, j = np.divmod(cells - text.offsets[pair], np.diff(text.target_starts)[pair])
-    columns = [i + block.first[pair, 0], j + block.first[pair, 1], *columns]
-    likelihood = np.concatenate(log_likelihoods)
-    of_lines = [np.bincount(block.line, side, block.lines).tolist() for side in likelihood.T]
-    ends = of_pairs[np.searchsorted(block.line, np.arange(block.lines + 1))].tolist()
+    positions = i + block.first[pair, 0], j + block.first[pair, 1]
+    columns = *positions, *p_DMN[:, 0, likely], features, probability(features)
+    of_lines = [np.bincount(block.line[first:last] - number, side).tolist() for side in posteriors[0][1].T]
+    ends = np.searchsorted(cells, text.offsets[first_pairs]).tolist()
     return [
         LineLinks(*(column[begin:end] for column in columns), log_likelihood)
         for begin, end, log_likelihood in zip(ends[:-1], ends[1:], zip(*of_lines, strict=True), strict=True)

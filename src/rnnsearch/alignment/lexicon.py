@@ -128,10 +128,7 @@ class Types:
         rows, size = [0], 0
         with (folder / "targets").open("wb") as file:
             for first, last in self._ranges:
-                parts = []
-                for block in keys:
-                    of_block = block.read()
-                    parts.append(of_block[slice(*np.searchsorted(of_block, [first * targets, last * targets]))].copy())
+                parts = [block.below(last * targets) for block in keys]
                 chunk, numbers = np.unique(np.concatenate(parts), return_inverse=True)
                 done = 0
                 for of, part in zip(self._numbers, parts, strict=True):
