@@ -278,8 +278,9 @@ def _step(
     def expected(number: int) -> tuple[int, NDArray[np.int64], Counts]:
         """Return the number of pairs of a block, its word-type pairs, and its expected counts (the E-step)."""
         block, types = corpus.block(number)
-        t = np.take(np.asarray(corpus.types.t), types, axis=0)
-        parameters = _parameters(t, corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest)
+        parameters = _parameters(
+            corpus.types.t_of(types), corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest
+        )
         counts = nothing(len(types))
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
         return len(block.line), types, counts
