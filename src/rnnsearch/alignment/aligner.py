@@ -29,7 +29,7 @@ from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, che
 
 _LEAST = 0.01
 """Position pairs are omitted if their posterior probability does not exceed this in any model."""
-_LINES = 1000
+_LINES = 200
 """The number of lines that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")

@@ -228,8 +228,8 @@ def test_links_of_small_probability_are_drawn_until_there_are_nearly_as_many_as_
 
 PEAKS = """
 import gc, json, sys, tracemalloc
-from rnnsearch.alignment import Aligner, Corpus, bitext, lexicon
-bitext.SIZE, lexicon._CHUNK = 10_000, 500
+from rnnsearch.alignment import Aligner, Corpus, ascending, bitext, lexicon
+bitext.SIZE, lexicon._CHUNK, ascending._PIECE = 10_000, 500, 100
 
 def peak(text):
     gc.collect()
