@@ -99,13 +99,19 @@ class Corpus:
         self.words = source, target
         self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
         """The number of each known word among all words of the text."""
-        self.lines = self.pairs = self.cells = self.longest = 0
-        keys = []
-        for path in self._paths:
+
+        def indexed(path: Path) -> tuple[Ascending, Block]:
+            """Return a block, and the file of its word-type pairs."""
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
             block.save(path)
-            keys.append(Ascending(path.with_suffix(".keys"), np.uint16))
-            keys[-1].append(np.sort(block.type_source.astype(np.int64) * len(target) + block.type_target))
+            keys = Ascending(path.with_suffix(".keys"), np.uint16)
+            keys.append(np.sort(block.type_source.astype(np.int64) * len(target) + block.type_target))
+            return keys, block
+
+        self.lines = self.pairs = self.cells = self.longest = 0
+        keys = []
+        for of_block, block in in_order(indexed, self._paths):
+            keys.append(of_block)
             self.lines += block.lines
             self.pairs += len(block.line)
             self.cells += len(block.text.cells)
