@@ -323,6 +323,6 @@ def _lines(prepared: _Prepared, number: int) -> list[LineLinks]:
     of_lines = [np.bincount(block.line[first:last] - number, side).tolist() for side in posteriors[0][1].T]
     ends = np.searchsorted(cells, text.offsets[first_pairs]).tolist()
     return [
-        LineLinks(*(column[begin:end] for column in columns), log_likelihood)
+        LineLinks(*(column[begin:end] for column in columns), log_likelihood=log_likelihood)
         for begin, end, log_likelihood in zip(ends[:-1], ends[1:], zip(*of_lines, strict=True), strict=True)
     ]

@@ -178,7 +178,7 @@ class Types:
 
     def t_of(self, numbers: NDArray[np.int64]) -> Floats:
         """Return t of the word-type pairs with these ascending numbers: N × 2."""
-        return _gathered(lambda: self.t, numbers)
+        return np.asarray(_gathered(lambda: self.t, numbers))
 
     def begin(self, known: Pseudocounts | None = None) -> None:
         """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
