@@ -322,7 +322,9 @@ def _lines(prepared: _Prepared, number: int) -> list[LineLinks]:
     columns = *positions, *p_DMN[:, 0, likely], features, probability(features)
     of_lines = [np.bincount(block.line[first:last] - number, side).tolist() for side in posteriors[0][1].T]
     ends = np.searchsorted(cells, text.offsets[first_pairs]).tolist()
-    return [
-        LineLinks(*(column[begin:end] for column in columns), log_likelihood=log_likelihood)
-        for begin, end, log_likelihood in zip(ends[:-1], ends[1:], zip(*of_lines, strict=True), strict=True)
-    ]
+
+    def line(begin: int, end: int, log_likelihood: tuple[float, float]) -> LineLinks:
+        i, j, forward, backward, features, p = (column[begin:end] for column in columns)
+        return LineLinks(i, j, forward, backward, features, p, log_likelihood)
+
+    return list(map(line, ends[:-1], ends[1:], zip(*of_lines, strict=True)))
