@@ -99,13 +99,19 @@ class Corpus:
         self.words = source, target
         self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
         """The number of each known word among all words of the text."""
-        self.lines = self.pairs = self.cells = self.longest = 0
-        keys = []
-        for path in self._paths:
+
+        def indexed(path: Path) -> tuple[Ascending, Block]:
+            """Return a block, and the file of its word-type pairs."""
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
             block.save(path)
-            keys.append(Ascending(path.with_suffix(".keys"), np.uint16))
-            keys[-1].append(np.sort(block.type_source.astype(np.int64) * len(target) + block.type_target))
+            keys = Ascending(path.with_suffix(".keys"), np.uint16)
+            keys.append(np.sort(block.type_source.astype(np.int64) * len(target) + block.type_target))
+            return keys, block
+
+        self.lines = self.pairs = self.cells = self.longest = 0
+        keys = []
+        for of_block, block in in_order(indexed, self._paths):
+            keys.append(of_block)
             self.lines += block.lines
             self.pairs += len(block.line)
             self.cells += len(block.text.cells)
@@ -278,8 +284,9 @@ def _step(
     def expected(number: int) -> tuple[int, NDArray[np.int64], Counts]:
         """Return the number of pairs of a block, its word-type pairs, and its expected counts (the E-step)."""
         block, types = corpus.block(number)
-        t = np.take(np.asarray(corpus.types.t), types, axis=0)
-        parameters = _parameters(t, corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest)
+        parameters = _parameters(
+            corpus.types.t_of(types), corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest
+        )
         counts = nothing(len(types))
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
         return len(block.line), types, counts

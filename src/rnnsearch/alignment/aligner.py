@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +13,24 @@ from numpy.typing import NDArray
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, QUALITIES, Corpus, Models, Quality, reach, train
 from rnnsearch.alignment.bitext import Block, PairLike, as_words, blocks_of
+from rnnsearch.alignment.compiled import Parameters
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
 from rnnsearch.alignment.line_links import LineLinks
 from rnnsearch.alignment.priors import Priors
-from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
+from rnnsearch.alignment.probability import evidence, probability
 from rnnsearch.alignment.pseudocounts import from_models, from_priors
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.jobs import digest_of
+from rnnsearch.jobs.processes import in_order
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 _LEAST = 0.01
 """Position pairs are omitted if their posterior probability does not exceed this in any model."""
-_PAIRS = 1000
-"""The number of sentence pairs that are aligned at a time."""
+_LINES = 200
+"""The number of lines that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _MOST_WORDS = 4096 * MEGABYTE
@@ -91,12 +93,14 @@ class Aligner:
         A `Corpus` must be the training text.
         """
         if isinstance(pairs, Corpus):
-            for block in pairs.blocks():
-                yield from self._align(block, self.words)
-            return
-        words = self.words[0].copy(), self.words[1].copy()
-        for block in blocks_of(map(as_words, pairs), *words):
-            yield from self._align(block.indexed(*words), words)
+            prepared = in_order(lambda n: self._prepared(pairs.block(n)[0], self.words), range(pairs.block_count))
+        else:
+            # New words are added to these while the text is read, so its blocks are prepared one after the other.
+            words = self.words[0].copy(), self.words[1].copy()
+            prepared = (self._prepared(block.indexed(*words), words) for block in blocks_of(map(as_words, pairs), *words))
+        parts = ((block, first) for block in prepared for first in range(0, block.block.lines, _LINES))
+        for lines in in_order(lambda part: _lines(*part), parts):
+            yield from lines
 
     def lexicon(self) -> dict[str, list[tuple[str, float]]]:
         """Return for each source word the target words that it was linked to, each with p(target word | source word).
@@ -135,30 +139,12 @@ class Aligner:
             jumps.update(dict(zip(range(-middle, middle + 1), of_class.sum(0).tolist(), strict=True)))
         return priors
 
-    def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
-        """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
+    def _prepared(self, block: Block, words: tuple[Words, Words]) -> _Prepared:
+        """Return a block with the parameters of all models for it."""
         alike = _likeness(block, words)
-        parameters = [models.parameters(block, words, alike) for models in self._models]
-        # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
-        shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
-        t_NMD = np.stack([of.t for of in parameters], axis=1)
-        # The results of the present line, which consists of several pairs if it is very long.
-        parts: list[tuple[NDArray[Any], ...]] = []
-        log_likelihood = np.zeros(2)
-        line, pairs = 0, len(block.line)
-        for first in range(0, pairs, _PAIRS):
-            last = min(first + _PAIRS, pairs)
-            # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
-            posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
-            p_DMN = np.stack([p for p, _ in posteriors], axis=1)
-            # A line is complete when the next sentence pair belongs to another line.
-            for p in range(first, last):
-                if block.line[p] != line:
-                    yield _line(parts, log_likelihood)
-                    parts, line, log_likelihood = [], line + 1, np.zeros(2)
-                log_likelihood += posteriors[0][1][p - first]
-                parts.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
-        yield _line(parts, log_likelihood)
+        parameters = self._models[0].parameters(block, words, alike), self._models[1].parameters(block, words, alike)
+        source, target = (np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words)
+        return _Prepared(block, parameters, np.stack([of.t for of in parameters], axis=1), (source, target))
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Save the aligner in a folder, from which `load` reads it.
@@ -303,45 +289,42 @@ def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
     return likeness(letters[0], letters[1], numbers[0], numbers[1])
 
 
-def _of_pair(block: Block, p: int, first: int = 0) -> slice:
-    """Return the range of the position pairs of sentence pair `p`, counted from the first one of sentence pair `first`."""
-    offsets = block.text.offsets
-    return slice(offsets[p] - offsets[first], offsets[p + 1] - offsets[first])
+class _Prepared(NamedTuple):
+    """A block of sentence pairs that can be aligned."""
+
+    block: Block
+    parameters: tuple[Parameters, Parameters]
+    """The parameters of the agreeing and of the independent models."""
+    t_NMD: NDArray[np.float32]
+    """t of both directions (D) of all models (M) for each word-type pair (N)."""
+    shares: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """The share of each source word and of each target word in all words of the text."""
 
 
-def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArray[np.float64]]) -> tuple[NDArray[Any], ...]:
-    """Return the columns of `LineLinks` for a sentence pair.
-
-    The axes are directions D, models M and position pairs N of `p` (posterior probabilities), and word-type pairs N of `t`.
-    """
-    text = block.text
-    ids = (
-        text.source_ids[text.source_starts[p] : text.source_starts[p + 1]],
-        text.target_ids[text.target_starts[p] : text.target_starts[p + 1]],
-    )
-    shape = len(ids[0]), len(ids[1])
-    if 0 in shape:
-        none = np.empty(0)
-        kinds = np.int64, np.int64, np.float32, np.float32
-        return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
+def _lines(prepared: _Prepared, number: int) -> list[LineLinks]:
+    """Align _LINES lines of a block: posterior probabilities of all four models, then features and link probabilities."""
+    block, parameters, t_NMD, shares = prepared
+    text, numbers = block.text, np.arange(number, min(number + _LINES, block.lines))
+    # The first sentence pair of each line, which has several if it is very long, and the end of the last one.
+    first_pairs = np.searchsorted(block.line, np.append(numbers, numbers[-1] + 1))
+    first, last = first_pairs[[0, -1]].tolist()
+    # p of both directions (D) by all models (M), for all position pairs (N).
+    posteriors = [compiled.posteriors(text, of, first, last) for of in parameters]
+    p_DMN = np.stack([p for p, _ in posteriors], axis=1)
     # Only the position pairs that are probable in at least one model are returned.
     likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
-    i, j = np.divmod(likely, shape[1])
-    source_share, target_share = (share[side] for share, side in zip(shares, ids, strict=True))
-    # Predict the probability of each link from its features; positions are counted from the beginning of the line.
-    types = text.cells[_of_pair(block, p)]
-    features = evidence(p_DMN.reshape(2, 2, *shape), t_NMD, types, source_share, target_share, likely)
-    return (
-        i + block.first[p, 0],
-        j + block.first[p, 1],
-        p_DMN[0, 0, likely],
-        p_DMN[1, 0, likely],
-        features,
-        probability(features),
-    )
+    features = evidence(text, first, last, p_DMN, t_NMD, shares, likely)
+    # Positions are counted from the beginning of the line.
+    cells = likely + text.offsets[first]
+    pair = np.searchsorted(text.offsets, cells, side="right") - 1
+    i, j = np.divmod(cells - text.offsets[pair], np.diff(text.target_starts)[pair])
+    positions = i + block.first[pair, 0], j + block.first[pair, 1]
+    columns = *positions, *p_DMN[:, 0, likely], features, probability(features)
+    of_lines = [np.bincount(block.line[first:last] - number, side).tolist() for side in posteriors[0][1].T]
+    ends = np.searchsorted(cells, text.offsets[first_pairs]).tolist()
 
+    def line(begin: int, end: int, log_likelihood: tuple[float, float]) -> LineLinks:
+        i, j, forward, backward, features, p = (column[begin:end] for column in columns)
+        return LineLinks(i, j, forward, backward, features, p, log_likelihood)
 
-def _line(parts: list[tuple[NDArray[Any], ...]], log_likelihood: NDArray[np.float64]) -> LineLinks:
-    """Return the alignment of a line from the columns of its pairs, and the sums of their log-likelihoods."""
-    source, target, forward, backward, features, p = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return LineLinks(source, target, forward, backward, features, p, (float(log_likelihood[0]), float(log_likelihood[1])))
+    return list(map(line, ends[:-1], ends[1:], zip(*of_lines, strict=True)))

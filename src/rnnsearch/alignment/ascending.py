@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+_PIECE = 1 << 14
+"""The number of integers that `Ascending.below` reads at a time."""
+
 
 class Ascending:
     """A growing list of ascending integers from 0, in two files.
@@ -21,6 +24,9 @@ class Ascending:
         self._paths = path, path.with_name(f"{path.name}.large")
         for file in self._paths:
             file.write_bytes(b"")
+        # What `below` has read: how many numbers of both files, the last one, and those that it has not returned yet.
+        self._read = self._read_large = self._before = 0
+        self._ahead = np.empty(0, np.int64)
 
     def append(self, numbers: NDArray[np.int64]) -> None:
         """Append numbers that are not less than those before."""
@@ -40,6 +46,29 @@ class Ascending:
         differences = small.astype(np.int64)
         differences[small == self._greatest] = large
         return np.cumsum(differences, out=differences)
+
+    def below(self, limit: int) -> NDArray[np.int64]:
+        """Return the numbers that are less than `limit`, without those that earlier calls have returned."""
+        parts = [self._ahead]
+        while not len(parts[-1]) or parts[-1][-1] < limit:
+            small = np.fromfile(self._paths[0], self._small, _PIECE, offset=self._read * np.dtype(self._small).itemsize)
+            if not len(small):
+                break
+            is_large = small == self._greatest
+            large = np.fromfile(self._paths[1], np.int64, np.count_nonzero(is_large), offset=8 * self._read_large)
+            differences = small.astype(np.int64)
+            differences[is_large] = large
+            differences[0] += self._before
+            parts.append(np.cumsum(differences, out=differences))
+            self._read, self._read_large, self._before = (
+                self._read + len(small),
+                self._read_large + len(large),
+                int(differences[-1]),
+            )
+        numbers = np.concatenate(parts)
+        place = np.searchsorted(numbers, limit)
+        self._ahead = numbers[place:].copy()
+        return numbers[:place]
 
     def remove(self) -> None:
         """Remove the files."""

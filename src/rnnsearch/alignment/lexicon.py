@@ -14,8 +14,9 @@ the similarity of their spellings. `Types` holds all word-type pairs (*types* fo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,12 +105,10 @@ class Pseudocounts:
 
 
 class Types:
-    """The word-type pairs of a text, in files, in the order of their source words and therefore of the source stems."""
+    """The word-type pairs of a text, in files, in the order of their source words and therefore of the source stems.
 
-    t: Any
-    """t(target | source) and t(source | target) of each word-type pair, in a file."""
-    counts: Any
-    """The expected links of each word-type pair in both directions, in a file."""
+    Each use of a file maps it into memory anew, because mapped pages count as memory of the process until they are unmapped.
+    """
 
     def __init__(self, folder: Path, keys: Sequence[Ascending], words: tuple[Words, Words]) -> None:
         """Number the word-type pairs of the blocks with these keys, whose files are removed; write files into `folder`."""
@@ -128,10 +127,7 @@ class Types:
         rows, size = [0], 0
         with (folder / "targets").open("wb") as file:
             for first, last in self._ranges:
-                parts = []
-                for block in keys:
-                    of_block = block.read()
-                    parts.append(of_block[slice(*np.searchsorted(of_block, [first * targets, last * targets]))].copy())
+                parts = [block.below(last * targets) for block in keys]
                 chunk, numbers = np.unique(np.concatenate(parts), return_inverse=True)
                 done = 0
                 for of, part in zip(self._numbers, parts, strict=True):
@@ -151,7 +147,6 @@ class Types:
             block.remove()
         self._rows = np.array(rows)
         """Where the word-type pairs of each source word begin."""
-        self._targets: Any = np.memmap(folder / "targets", np.int32, "r") if size else np.empty(0, np.int32)
         self._likeness = alike[0], alike[1]
 
     def __len__(self) -> int:
@@ -163,34 +158,53 @@ class Types:
 
     def of_block(self, block: Block, numbers: NDArray[np.int64]) -> Block:
         """Return a block with its word-type pairs, which have these numbers."""
-        return block.of_types(np.searchsorted(numbers, self._rows), self._targets[numbers], len(self._words[1]))
+        targets = _gathered(lambda: self._targets, numbers)
+        return block.of_types(np.searchsorted(numbers, self._rows), targets, len(self._words[1]))
+
+    @property
+    def t(self) -> Any:
+        """t(target | source) and t(source | target) of each word-type pair, in a file that is mapped anew."""
+        return np.load(self._folder / "t.npy", mmap_mode="r+")
+
+    @property
+    def counts(self) -> Any:
+        """The expected links of each word-type pair in both directions, in a file that is mapped anew."""
+        return np.load(self._folder / "counts.npy", mmap_mode="r+")
+
+    @property
+    def _targets(self) -> Any:
+        """The target word of each word-type pair, in a file that is mapped anew."""
+        return np.memmap(self._folder / "targets", np.int32, "r") if len(self) else np.empty(0, np.int32)
+
+    def t_of(self, numbers: NDArray[np.int64]) -> Floats:
+        """Return t of the word-type pairs with these ascending numbers: N × 2."""
+        return np.asarray(_gathered(lambda: self.t, numbers))
 
     def begin(self, known: Pseudocounts | None = None) -> None:
         """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
 
         If there are pseudo-counts (`known`), t is their relative frequency, and these values only smooth it.
         """
-        self.t, self.counts = (_new_array(self._folder / f"{name}.npy", np.float32, (len(self), 2)) for name in _ARRAYS)
+        for name in _ARRAYS:
+            _new_array(self._folder / f"{name}.npy", np.float32, (len(self), 2))
         shares = [side.frequencies / max(1, side.frequencies.sum()) for side in self._words]
         for here, chunk in self._chunks():
             for side, (condition, word) in enumerate(((chunk.source, chunk.target), (chunk.target, chunk.source))):
                 alike = _BETA * chunk.alike / (1 + self._likeness[side][condition])
-                self.t[here, side] = shares[1 - side][word] + alike
+                t = self.t[here, side]
+                t[:] = shares[1 - side][word] + alike
                 if known is not None:
                     links, total = known.of_types(self._keys(chunk))[:, side], known.totals.links[side][condition]
-                    self.t[here, side] = (links + _ALPHA * self.t[here, side]) / (total + _ALPHA)
+                    t[:] = (links + _ALPHA * t) / (total + _ALPHA)
 
     def go_on(self) -> None:
-        """Take t and the counts as a killed training has left them. Raises OSError or ValueError if they are damaged."""
-        arrays = {name: np.load(self._folder / f"{name}.npy", mmap_mode="r+") for name in _ARRAYS}
+        """Check t and the counts as a killed training has left them. Raises OSError or ValueError if they are damaged."""
+        arrays = {"t": self.t, "counts": self.counts}
         check_arrays(arrays, dict.fromkeys(_ARRAYS, Array("float32", (len(self), 2), 0)))
-        self.t, self.counts = arrays["t"], arrays["counts"]
 
     def end(self) -> None:
         """Remove t and the counts, which are not needed any more."""
         for name in _ARRAYS:
-            if hasattr(self, name):
-                delattr(self, name)
             (self._folder / f"{name}.npy").unlink(missing_ok=True)
 
     def learn(self, known: Pseudocounts | None = None) -> None:
@@ -211,13 +225,15 @@ class Types:
             linked = (count > _FEWEST_LINKS).any(1)
             keys.append(self._keys(chunk)[linked])
             links.append(count[linked])
+        all_keys, all_links = np.concatenate(keys), np.concatenate(links)
+        del keys, links  # they are large
         if known is not None:
             # The pseudo-counts of words that do not occur together in this text.
-            apart = ~np.isin(known.keys, np.concatenate(keys))
-            keys.append(known.keys[apart])
-            links.append(known.links[apart])
-        order = np.argsort(np.concatenate(keys), kind="stable")
-        return Lexicon(np.concatenate(keys)[order], np.concatenate(links)[order], self._totals(known), self._words)
+            apart = ~np.isin(known.keys, all_keys)
+            all_keys, all_links = np.append(all_keys, known.keys[apart]), np.append(all_links, known.links[apart], axis=0)
+            order = np.argsort(all_keys, kind="stable")
+            all_keys, all_links = all_keys[order], all_links[order]
+        return Lexicon(all_keys, all_links, self._totals(known), self._words)
 
     def _keys(self, chunk: _Chunk) -> NDArray[np.int64]:
         """Return source word · (number of target words) + target word for each word-type pair of a chunk."""
@@ -265,11 +281,17 @@ class Lexicon:
         """Take ascending keys: e · (number of target words) + f for the source word e and the target word f."""
         self.keys, self.links, self.totals = keys, links_N2, totals
         self._target_words, self._target_stems = words[1].known, words[1].stem_count
-        # The counts of pairs of stems, under keys of their own.
-        source, target = np.divmod(keys, max(1, self._target_words))
-        stems = words[0].stems[source].astype(np.int64) * self._target_stems + words[1].stems[target]
-        self._stem_keys, numbers = np.unique(stems, return_inverse=True)
-        self._of_stems = np.stack([np.bincount(numbers, side, len(self._stem_keys)) for side in links_N2.T], axis=1)
+        # The counts of pairs of stems, under keys of their own, which ascend with the source words.
+        stem_keys, of_stems = [np.empty(0, np.int64)], [np.empty((0, 2))]
+        rows = np.searchsorted(keys, np.arange(words[0].known + 1) * self._target_words)
+        for begin, end in _ranges(np.diff(rows), words[0].stems[: words[0].known]):
+            here = slice(*rows[[begin, end]])
+            source, target = np.divmod(keys[here], max(1, self._target_words))
+            stems = words[0].stems[source].astype(np.int64) * self._target_stems + words[1].stems[target]
+            numbers_of, numbers = np.unique(stems, return_inverse=True)
+            stem_keys.append(numbers_of)
+            of_stems.append(np.stack([np.bincount(numbers, side, len(numbers_of)) for side in links_N2[here].T], axis=1))
+        self._stem_keys, self._of_stems = np.concatenate(stem_keys), np.concatenate(of_stems)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by which it is kept."""
@@ -309,16 +331,27 @@ class Lexicon:
         return self.totals.probabilities(words, source, target, links, of_stems, alike_N)
 
 
-def _new_array(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> Any:
-    """Return an array of zeros in a new file that is mapped into memory.
+def _gathered(mapped: Callable[[], Any], numbers: NDArray[np.int64]) -> Any:
+    """Return the rows with these ascending numbers of an array in a file, of which `mapped` maps few pages at a time."""
+    whole = mapped()
+    found = np.empty((len(numbers), *whole.shape[1:]), whole.dtype)
+    limits = range(0, len(whole), _CHUNK)
+    places = np.append(np.searchsorted(numbers, limits), len(numbers)).tolist()
+    del whole
+    for begin, end in pairwise(places):
+        found[begin:end] = mapped()[numbers[begin:end]]
+    return found
+
+
+def _new_array(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+    """Write an array of zeros into a new file that can be mapped into memory.
 
     The space is reserved on the disk at once, because a later write to mapped memory on a full disk would kill the process.
     """
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     if hasattr(os, "posix_fallocate"):
         with path.open("rb+") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    return array
 
 
 def values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], known: NDArray[np.bool_] | np.bool_) -> Any:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.alignment import compiled
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
 
 _LIKELY = 0.5
@@ -57,6 +58,9 @@ class LineLinks:
         as many words have a translation. Therefore the most probable links are returned, at least 0.85 times as many as the
         sum of all probabilities, which is the expected number of links.
         """
+        if compiled.loops:
+            chosen: NDArray[np.intp] = compiled.loops.linked(self.probability, _LIKELY, _SHARE)
+            return chosen
         count = max(int((self.probability > _LIKELY).sum()), int(_SHARE * self.probability.sum()))
         return np.sort(np.argsort(-self.probability, kind="stable")[:count])
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
+from rnnsearch.alignment.compiled import Text
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.untrusted import Array, check_arrays, read_json
 
@@ -39,23 +40,32 @@ WEIGHTS = Path(__file__).with_name("link_weights.json")
 
 
 def evidence(
-    p_DMST: Floats, t_NMD: Floats, types: Ids, source_share_S: Floats, target_share_T: Floats, likely: Ids
+    text: Text, first: int, last: int, p_DMN: Floats, t_NMD: Floats, shares: tuple[Floats, Floats], likely: Ids
 ) -> Floats:
-    """Return the features of some position pairs of a sentence pair: position pairs × features.
+    """Return the features of some position pairs of the sentence pairs `first` to `last` − 1: position pairs × features.
 
-    `likely` are the numbers of these position pairs, i · T + j. The other arguments are the posterior probabilities of both
-    directions D (forward and backward) of the agreeing and the independent models M, for source positions S and target
-    positions T; the translation probabilities of N word-type pairs; the word-type pair of each position pair; and the share
-    of each word in all words of the text.
+    `likely` are the numbers of these position pairs, in ascending order, counted from the first one of sentence pair
+    `first`. The other arguments are, for all N position pairs of these sentence pairs, the posterior probabilities of both
+    directions D (forward and backward) of the agreeing and the independent models M; the translation probabilities of N
+    word-type pairs; and the share of each source word and target word in all words of the text.
     """
+    starts = np.searchsorted(likely, text.offsets[first : last + 1] - text.offsets[first])
     if compiled.loops:
-        found: Floats = compiled.loops.evidence(
-            np.ascontiguousarray(p_DMST), t_NMD, types, source_share_S, target_share_T, likely, _REACH
-        )
-        return found
-    S, T = p_DMST.shape[2:]
-    features = _evidence(p_DMST, t_NMD[types].reshape(S, T, *t_NMD.shape[1:]), source_share_S, target_share_T)
-    return features.reshape(len(features), -1)[:, likely].T
+        features: Floats = compiled.loops.evidence(text, first, last, p_DMN, t_NMD, *shares, likely, starts, _REACH)
+        return features
+    features = np.empty((len(likely), len(EVIDENCE)))
+    for p in range(first, last):
+        begin, end = text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first]
+        if begin == end:
+            continue
+        e = text.source_ids[text.source_starts[p] : text.source_starts[p + 1]]
+        f = text.target_ids[text.target_starts[p] : text.target_starts[p + 1]]
+        shape = len(e), len(f)
+        t_STMD = t_NMD[text.cells[text.offsets[p] : text.offsets[p + 1]]].reshape(*shape, *t_NMD.shape[1:])
+        all_of_pair = _evidence(p_DMN[:, :, begin:end].reshape(*p_DMN.shape[:2], *shape), t_STMD, shares[0][e], shares[1][f])
+        here = slice(starts[p - first], starts[p - first + 1])
+        features[here] = all_of_pair.reshape(len(EVIDENCE), -1)[:, likely[here] - begin].T
+    return features
 
 
 def _evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_share_T: Floats) -> Floats:
@@ -100,9 +110,19 @@ def probability(evidence_NK: Floats) -> Floats:
     The network has a linear part and one hidden layer of tanh units, both on standardised features, and a sigmoid output.
     """
     w = _weights()
-    x_NK = (evidence_NK - w["mean"]) / w["deviation"]
-    z_N = x_NK @ w["linear"] + np.tanh(x_NK @ w["hidden"] + w["bias"]) @ w["out"] + w["constant"]
+    parts = w["mean"], w["deviation"], w["linear"], w["hidden"], w["bias"]
+    # The sums are taken in the same order for any number of links, so that a link does not depend on others.
+    z_N, z_NH = (compiled.loops.sums if compiled.loops else _sums)(evidence_NK, *parts)
+    z_N = z_N + (np.tanh(z_NH) * w["out"]).sum(1) + w["constant"]
     return np.asarray(1 / (1 + np.exp(-z_N)))
+
+
+def _sums(
+    x_NK: Floats, mean_K: Floats, deviation_K: Floats, linear_K: Floats, hidden_KH: Floats, bias_H: Floats
+) -> tuple[Floats, Floats]:
+    """Return the same as `loops.sums`."""
+    x_NK = (x_NK - mean_K) / deviation_K
+    return np.einsum("nk,k->n", x_NK, linear_K), np.einsum("nk,kh->nh", x_NK, hidden_KH) + bias_H
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The features of links that `probability` reads, for some position pairs of a sentence pair."""
+"""The features of links that `probability` reads, the sums of its network, and the choice of the links of a line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,46 @@ from rnnsearch.compiled_code import compiled_loop
 
 
 @compiled_loop
-def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_share_T: Any, likely: Any, reach: int) -> Any:
-    """Return `probability.evidence` of the position pairs `likely`, whose word-type pairs are `types[likely]`.
+def evidence(
+    text: Any,
+    first: int,
+    last: int,
+    p_DMN: Any,
+    t_NMD: Any,
+    source_share: Any,
+    target_share: Any,
+    likely: Any,
+    starts: Any,
+    reach: int,
+) -> Any:
+    """Return `probability.evidence`; those of `likely` that belong to a pair begin at its number in `starts`."""
+    features = np.empty((len(likely), 11 * p_DMN.shape[1] + 3))
+    for p in range(first, last):
+        here = slice(starts[p - first], starts[p - first + 1])
+        if here.start == here.stop:
+            continue
+        e = text.source_ids[text.source_starts[p] : text.source_starts[p + 1]]
+        f = text.target_ids[text.target_starts[p] : text.target_starts[p + 1]]
+        offset = text.offsets[p]
+        begin = offset - text.offsets[first]
+        cells, types = likely[here] - begin, text.cells[offset : text.offsets[p + 1]]
+        _of_models(p_DMN, begin, t_NMD, types, len(e), len(f), cells, reach, features[here])
+        # The frequencies of both words, and the distance of their relative positions.
+        S, T = len(e), len(f)
+        for n in range(len(cells)):
+            i, j = cells[n] // T, cells[n] % T
+            row = features[here.start + n]
+            row[-3], row[-2] = np.log(source_share[e[i]]), np.log(target_share[f[j]])
+            row[-1] = abs((i + 0.5) / S - (j + 0.5) / T)
+    return features
 
-    The axes are directions D, models M, source positions S, target positions T, and word-type pairs N.
-    """
-    _, M, S, T = p_DMST.shape
-    features = np.empty((len(likely), 11 * M + 3))
+
+@compiled_loop
+def _of_models(
+    p_DMN: Any, begin: int, t_NMD: Any, types: Any, S: int, T: int, likely: Any, reach: int, features: Any
+) -> None:
+    """Compute the features of all models for a sentence pair, whose position pairs begin at `begin` in `p_DMN`."""
+    M = p_DMN.shape[1]
     around = np.zeros((S + 2 * reach, T + 2 * reach))
     # The two greatest means of each word, and the probability that it is NULL-aligned.
     of_source, of_target, none_S, none_T = np.empty((S, 2)), np.empty((T, 2)), np.empty(S), np.empty(T)
@@ -26,7 +59,7 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
         around[reach - 1, reach - 1] = around[reach + S, reach + T] = 1
         for i in range(S):
             for j in range(T):
-                forward, backward = p_DMST[0, m, i, j], p_DMST[1, m, i, j]
+                forward, backward = p_DMN[0, m, begin + i * T + j], p_DMN[1, m, begin + i * T + j]
                 none_T[j] -= forward
                 none_S[i] -= backward
                 mean = np.sqrt(forward * backward)
@@ -44,7 +77,7 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
             x, y = reach + i, reach + j
             # The logits of the posterior probabilities, and log t, of both directions.
             for d in range(2):
-                p = min(max(float(p_DMST[d, m, i, j]), 1e-6), 1 - 1e-6)
+                p = min(max(float(p_DMN[d, m, begin + likely[n]]), 1e-6), 1 - 1e-6)
                 features[n, d * M + m] = np.log(p / (1 - p))
                 features[n, (2 + d) * M + m] = np.log(t_NMD[types[likely[n]], m, d] + 1e-7)
             # The probability that each word is NULL-aligned; the mean, and the greatest mean among the other links of each
@@ -61,9 +94,34 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
                 near += around[x + d, y + d - 1] + around[x - d, y - d + 1]
                 near += around[x + d - 1, y + d] + around[x - d + 1, y - d]
             features[n, 10 * M + m] = near
-    # The frequencies of both words, and the distance of their relative positions.
-    for n in range(len(likely)):
-        i, j = likely[n] // T, likely[n] % T
-        features[n, -3], features[n, -2] = np.log(source_share_S[i]), np.log(target_share_T[j])
-        features[n, -1] = abs((i + 0.5) / S - (j + 0.5) / T)
-    return features
+
+
+@compiled_loop
+def linked(probability: Any, likely: float, share: float) -> Any:
+    """Return `LineLinks.linked`: the indices of all probabilities above `likely`, or of the greatest, in ascending order."""
+    count, total = 0, 0.0
+    for p in probability:
+        count += p > likely
+        total += p
+    count = max(count, int(share * total))
+    # Of equal probabilities, the first ones are linked.
+    best = np.argsort(-probability, kind="mergesort")[:count]
+    best.sort()
+    return best
+
+
+@compiled_loop
+def sums(x_NK: Any, mean_K: Any, deviation_K: Any, linear_K: Any, hidden_KH: Any, bias_H: Any) -> Any:
+    """Return the linear part (N) and the arguments of the hidden units (N, H) of `probability.probability`."""
+    N, K = x_NK.shape
+    H = len(bias_H)
+    z_N, z_NH = np.zeros(N), np.empty((N, H))
+    for n in range(N):
+        for h in range(H):
+            z_NH[n, h] = bias_H[h]
+        for k in range(K):
+            x = (x_NK[n, k] - mean_K[k]) / deviation_K[k]
+            z_N[n] += x * linear_K[k]
+            for h in range(H):
+                z_NH[n, h] += x * hidden_KH[k, h]
+    return z_N, z_NH
