@@ -42,7 +42,7 @@ def main() -> None:
 def compared(data: Path, direction: str, count: int) -> dict[str, Any]:
     """The lines whose translations differ in a direction."""
     ours = load(direction)
-    reference = Reference(ours.systems)
+    reference = Reference(ours.systems, ours.folder)
     lines = _lines(data, direction[:2], count)
     differences = []
     for start in range(0, len(lines), AT_ONCE):
