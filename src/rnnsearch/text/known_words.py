@@ -30,9 +30,9 @@ class KnownWords:
     @classmethod
     def of(cls, words: Collection[str]) -> KnownWords:
         """Return the filter of these words."""
-        folded = set(map(_folded, words))
-        bits = bytearray(-(-BITS_A_WORD * len(folded) // 8) or 1)
-        for word in folded:
+        distinct = set(map(folded, words))
+        bits = bytearray(-(-BITS_A_WORD * len(distinct) // 8) or 1)
+        for word in distinct:
             for place in _places(word, 8 * len(bits)):
                 bits[place // 8] |= 1 << place % 8
         return cls(bytes(bits))
@@ -42,7 +42,7 @@ class KnownWords:
         return self._bits
 
     def _knows(self, word: str) -> bool:
-        return all(self._bits[place // 8] >> place % 8 & 1 for place in _places(_folded(word), 8 * len(self._bits)))
+        return all(self._bits[place // 8] >> place % 8 & 1 for place in _places(folded(word), 8 * len(self._bits)))
 
 
 @functools.cache
@@ -57,8 +57,8 @@ def words_file(source_language: str, target_language: str) -> Path:
     return Path(__file__).with_name(f"{source_language}-{target_language}.words")
 
 
-def _folded(word: str) -> str:
-    """Return a word without case and accents."""
+def folded(word: str) -> str:
+    """Return a word in lower case, without accents and ligatures."""
     letters = unicodedata.normalize("NFD", word.casefold().translate(_LIGATURES))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 

@@ -20,6 +20,10 @@ MOST_CHARACTERS = 200
 """The largest number of characters of a source or target term."""
 
 
+Agreement = Literal["", "m", "f", "p"]
+"""How a determiner agrees with a word: masculine, feminine, or plural; empty if that is not known."""
+
+
 class Match(NamedTuple):
     """A source term in a sentence."""
 
@@ -28,7 +32,7 @@ class Match(NamedTuple):
     stop: int
     target: list[str]
     """The words of the target term."""
-    agreement: Literal["", "m", "f", "p"] | None = None
+    agreement: Agreement | None = None
     """For a rare word of the model's list (`rnnsearch.translation.rare_words`), how a determiner agrees with it."""
 
 

@@ -9,22 +9,20 @@ Translation*) replace `[UNK]` by means of such a dictionary; here, it corrects w
 from __future__ import annotations
 
 import functools
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text import elision
-from rnnsearch.translation.glossary import MOST_MATCHES, Match
+from rnnsearch.text.known_words import folded
+from rnnsearch.translation.glossary import MOST_MATCHES, Agreement, Match
 from rnnsearch.translation.restoring import Written
 from rnnsearch.translation.translation import Translation
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 RARE_WORDS = "rare-words.tsv"
 """The list's file, in the model's folder."""
-Agreement = Literal["", "m", "f", "p"]
-"""How a determiner agrees with a word: masculine, feminine, or plural; empty if that is not known."""
 _MOST_BYTES = 64 * MEGABYTE
 _ENDS = frozenset(".!?…")
 _PARTICLES = frozenset(["out", "up", "off", "away", "down", "back"])
@@ -44,7 +42,7 @@ class RareWord(NamedTuple):
 
     def is_in(self, target: Sequence[str]) -> bool:
         """Return whether one of the translations is in these words, in whatever form."""
-        words = [_folded(part) for word in target for part in word.replace("'", " ").replace("-", " ").split()]
+        words = [folded(part) for word in target for part in word.replace("'", " ").replace("-", " ").split()]
         return any(
             all(any(word.startswith(_stem(part)) for word in words) for part in translation.replace("-", " ").split())
             for translation in self.translations
@@ -71,7 +69,8 @@ class RareWords:
             raise RnnsearchError(f"{path}: cannot read the list of rare words: {error}") from None
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             word, *rest = line.split("\t")
-            if not (word and len(rest) > 1 and all(rest[1:]) and rest[0] in ("", "m", "f", "p")):
+            is_whole = word and len(rest) > 1 and all(one and one == " ".join(one.split()) for one in rest[1:])
+            if not (is_whole and rest[0] in ("", "m", "f", "p")):
                 raise RnnsearchError(
                     f"{path}:{number}: {shown(line)}; give a word, `m`, `f`, `p` or nothing, and its translations, "
                     "with tabs between them"
@@ -106,16 +105,10 @@ class RareWords:
         return matches[: MOST_MATCHES - len(given)]
 
 
-def _folded(word: str) -> str:
-    """Return a word in lower case and without accents."""
-    letters = unicodedata.normalize("NFD", word.lower())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
 def _stem(word: str) -> str:
     """Return the letters of a word that all of its forms have in common, as a rule."""
-    folded = _folded(word)
-    return folded[: max(_STEM, len(folded) - _ENDING)]
+    letters = folded(word)
+    return letters[: max(_STEM, len(letters) - _ENDING)]
 
 
 _DETERMINERS = (

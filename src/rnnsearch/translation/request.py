@@ -190,7 +190,10 @@ class Requests:
         for seen, query, given, segment in zip(
             request.seen, request.queries, request.matches, translation.segments, strict=True
         ):
-            missing = rare_words.missing(seen.seen, segment.tokens, given)
+            missing = [
+                match._replace(target=self.target.tokenize(" ".join(match.target)))
+                for match in rare_words.missing(seen.seen, segment.tokens, given)
+            ]
             terms = self._terms(seen.seen, [*given, *missing])
             if missing and terms is not None and terms.words > MOST_UNITS + MOST_UNITS_EACH * len(query.words):
                 missing = []

@@ -72,7 +72,19 @@ def test_every_word_of_a_list_has_its_translations(entries: dict[str, list[str]]
     assert rare_words.get("d") is None
 
 
-@pytest.mark.parametrize("line", ["boiler", "boiler\tf", "boiler\tx\tchaudière", "\tf\tchaudière", "boiler\tf\t", ""])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boiler",
+        "boiler\tf",
+        "boiler\tx\tchaudière",
+        "\tf\tchaudière",
+        "boiler\tf\t",
+        "",
+        "boiler\tf\teau  chaude",
+        "boiler\tf\teau\r",
+    ],
+)
 def test_a_wrong_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / RARE_WORDS).write_text(f"a\t\tb\n{line}\n", encoding="utf-8")
     with pytest.raises(RnnsearchError, match=rf"{RARE_WORDS}:2: .*; give a word"):
