@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -18,7 +18,7 @@ from starlette.routing import Route
 from rnnsearch.errors import shown
 from rnnsearch.formats.opening import SAMPLE
 from rnnsearch.formats.recognition import ENDINGS, document_format_of
-from rnnsearch.formats.registry import document_of
+from rnnsearch.formats.registry import DOCUMENTS, document_of
 from rnnsearch.formats.text_files import decoded
 from rnnsearch.formats.units import Head
 from rnnsearch.serve.answers import as_json
@@ -30,15 +30,14 @@ from rnnsearch.translation.translation import Translation
 
 T = TypeVar("T")
 
-_TEXTS: dict[str, Literal["text", "html"]] = {".txt": "text", ".html": "html", ".htm": "html"}
-"""The formats of files that are translated as the same texts are by `/translate`, by the ends of their names."""
-ACCEPTED = [*_TEXTS, *(ending for ending in ENDINGS if ending not in _TEXTS)]
+_PLAIN, _HTML = ".txt", (".html", ".htm")
+"""The ends of the names of plain text, which is translated as `/translate` does, and of HTML, whatever is in it."""
+ACCEPTED = [_PLAIN, *_HTML, *(ending for ending in ENDINGS if ending not in (_PLAIN, *_HTML))]
 """The ends of the names of files that are translated."""
 MOST_FILES, MOST_BYTES = 100, 100_000_000
 """The most translated files that are kept, and the most bytes of all of them; the oldest ones are dropped."""
 MOST_TEXT = 4_000_000
 """The most bytes of text in a document, decompressed."""
-_TYPES = {"text": "text/plain", "html": "text/html"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,8 @@ class _File:
         self.content = content
         path = Path(name)
         format_ = document_format_of(Head(path, content[:SAMPLE]))
+        if format_ is None and path.suffix.lower() in _HTML:
+            format_ = DOCUMENTS["html"]
         if format_ is None:
             raise HTTPException(400, f"{shown(name)}: give a file whose name ends in {', '.join(ACCEPTED)}")
         self._document = document_of(content, format_, path, most_text=MOST_TEXT)
@@ -125,13 +126,12 @@ async def file_task(
     """
     name = Path(Path(filename).name or "file")
     translate_request = TranslateRequest(q="", source=languages[0], target=languages[1])
-    kind = _TEXTS.get(name.suffix.lower())
-    if kind is not None:
-        translate_request.q, translate_request.format = decoded(content, name), kind
+    if name.suffix.lower() == _PLAIN:
+        translate_request.q = decoded(content, name)
         translate_request.terms = terms([translate_request.q])
         return FileTask(
             name,
-            _TYPES[kind],
+            "text/plain",
             await server.task(translate_request),
             lambda answer: cast(str, answer.translatedText).encode(),
         )

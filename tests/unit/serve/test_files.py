@@ -62,6 +62,14 @@ def test_a_document_keeps_its_markup_and_is_not_shown(client: TestClient, machin
     assert "/" not in found.headers["content-disposition"]
 
 
+def test_a_page_keeps_its_encoding(client: TestClient, machine: str) -> None:
+    page = f'<meta charset="windows-1252"><p title="Caf\xe9">{TEXT}</p>'
+    found = downloaded(client, send(client, "a.html", page.encode("windows-1252")))
+    expected = page.replace(TEXT, machine).encode("windows-1252", "xmlcharrefreplace")
+    assert html.unescape(found.content.decode("windows-1252")) == html.unescape(expected.decode("windows-1252"))
+    assert "charset" not in found.headers["content-type"]
+
+
 def test_json_and_the_settings(client: TestClient, machine: str) -> None:
     fields = {"file": TEXT, "filename": "a.txt", "source": "en", "target": "fr"}
     assert downloaded(client, client.post("/translate_file", json=fields)).text == machine
