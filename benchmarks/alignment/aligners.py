@@ -3,9 +3,10 @@
 There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
-are the test. A test that is not asked for keeps its record; `--others` names the aligners that ours is compared with, if not
-all. With `--blind`, the aligners of these names also align the sentences of `DATA/blind/hansards` together with
-`DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to `results/blind/hansards`.
+are the test. A test that is not asked for keeps its record; `--others` names the aligners that run beside ours, if not all,
+and the others keep their scores and costs of an earlier run. With `--blind`, the aligners of these names also align the
+sentences of `DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is
+found goes to `results/blind/hansards`.
 
 Ours is run twice, the second time with `--quality fast`. PYTHON is that of an environment with the packages `eflomal` and
 `systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script
@@ -53,7 +54,7 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
     parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
-    parser.add_argument("--others", nargs="+", choices=ALIGNERS[1:], default=ALIGNERS[1:], help="what ours is compared with")
+    parser.add_argument("--others", nargs="+", choices=ALIGNERS[1:], default=ALIGNERS[1:], help="those that run beside ours")
     parser.add_argument("--blind", nargs="*", choices=(OURS, *OTHERS), default=[], help="whose links of the Hansards")
     arguments = parser.parse_args()
 
@@ -63,7 +64,7 @@ def main() -> None:
         test = built_in_test(corpus) if name == "built-in" else novels(arguments.data)
         text = text_of(name, test, arguments.data, folder)
         aligned = aligners(text, folder / name, test, arguments.peers, arguments.others)
-        found[name] = {"machine": on, **compared(aligned, test)}
+        found[name] = {"machine": on, **compared(aligned, test, found.get(name, {}))}
         if name == "built-in":
             found[name]["shown"] = shown(aligned, test, found[name])
     write_result("alignment/aligners", found={name: found[name] for name in TESTS if name in found})
@@ -81,21 +82,29 @@ def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, oth
     return found | {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
 
 
-def compared(found: Mapping[str, Any], test: Aligned) -> dict[str, Any]:
-    """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
+def compared(found: Mapping[str, Any], test: Aligned, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability.
+
+    Of another aligner that has not run, the scores and costs are those recorded before, and there is no p.
+    """
     names = [name for name in ALIGNERS if name in found]
-    scores = {name: {way: test.scores(links) for way, links in found[name]["links"].items()} for name in names}
+    scores: dict[str, Any] = {name: before["scores"][name] for name in OTHERS if name in before.get("scores", {})}
+    costs = {name: before["cost"][name] for name in scores}
+    for name in names:
+        scores[name] = {way: test.scores(links) for way, links in found[name]["links"].items()}
+        costs[name] = found[name]["cost"]
     best: dict[str, dict[str, Any]] = {}
     for part, numbers in test.parts.items():
         best[part] = {}
-        for name in filter(OTHERS.__contains__, names):
+        for name in filter(OTHERS.__contains__, scores):
             way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
-            p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
+            links = found[name]["links"][way] if name in found else None
+            p = p_value(found[OURS]["links"]["probability"], links, test.gold, numbers) if links else None
             best[part][name] = {"way": way, "p": p}
     return {
         "pairs": {part: len(numbers) for part, numbers in test.parts.items()},
-        "scores": scores,
-        "cost": {name: found[name]["cost"] for name in names},
+        "scores": {name: scores[name] for name in ALIGNERS if name in scores},
+        "cost": {name: costs[name] for name in ALIGNERS if name in costs},
         "best": best,
         "reliability": {
             part: reliability([cells_of(found["lines"][n]) for n in numbers], [test.gold[n] for n in numbers])
