@@ -25,6 +25,8 @@ _BEFORE_CONSONANTS = {
 _WORD = Expression(r"\p{L}[\p{L}\p{M}\p{N}'’-]+(?![^\s,])")
 _VOWEL = Expression(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[^aeiouy])")
 _CONSONANT = Expression(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
+_PRONOUNCED = Expression(r"[BCDFGJKLMNPQRSTVWXZ][AEIOU]\p{Lu}{1,4}")
+"""Abbreviations that are read as words; as names of organisations, such as « la NASA », most are feminine."""
 _H = Expression(r"h(?!ar|ou|om)")
 """The beginning of words for food whose h is mute, such as « huile »."""
 _AFTER_AMOUNTS = frozenset([
@@ -68,6 +70,8 @@ def _forms(word: str, following: str, language: str) -> str | None:
             return _BEFORE_CONSONANTS.get(word) if word.endswith("'") and following[:1] != "1" else None
         if _VOWEL.match(_sounds(match[0])):
             return _BEFORE_VOWELS.get(word)
+        if word == "l'" and _PRONOUNCED.fullmatch(match[0]):
+            return "la"
         return _BEFORE_CONSONANTS.get(word) if _CONSONANT.match(_sounds(match[0])) else None
     if language == "en" and match is not None and word in ("a", "an"):
         if match[0].isupper():

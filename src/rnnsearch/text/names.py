@@ -90,10 +90,18 @@ def _is_within_sentence(word: regex.Match[str]) -> bool:
 
 
 def _may_be_name(word: str, is_known: Test) -> bool:
-    """Return whether a word is an initial, or has a capital and is not known."""
+    """Return whether a word is an initial, or has a capital and is not known.
+
+    A word with a hyphen and a capital in each part, such as *Jean-François*, is not known if one of its parts is not; but
+    `Franco-` and the like begin adjectives.
+    """
     if word.endswith("."):
         return True
-    return word[0].isupper() and any(map(str.islower, word)) and not any(map(is_known, word.split("-")))
+    if not (word[0].isupper() and any(map(str.islower, word))):
+        return False
+    parts = word.split("-")
+    of_names = all(part[:1].isupper() for part in parts) and not parts[0].endswith("o")
+    return not (all if of_names else any)(map(is_known, parts))
 
 
 def _is_headline(line: str, is_known: Test) -> bool:

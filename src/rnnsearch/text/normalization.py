@@ -9,7 +9,6 @@ marks that a vocabulary has, because a model may have been trained on `don’t` 
 from __future__ import annotations
 
 import functools
-import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Literal
@@ -28,7 +27,7 @@ _QUOTES = _NEUTRAL_QUOTES | _OPENING_QUOTES | _CLOSING_QUOTES
 _HYPHENS = "‐‑⁃−˗"
 _DASHES = "-–—‒―⸺⸻"
 """The dashes that occur between words."""
-_WITHIN_WORDS = re.compile(r"(?<=\w)[–‒](?=\w)")
+_WITHIN_WORDS = Expression(r"(?<=[\w\p{M}])[–‒](?=\w)")
 """En dashes within words, as in `1990–1995`, for which people without this key type a hyphen."""
 _ELLIPSES = "…‥⋯"
 _PAIRS = ("“”", "«»", "„“", "„”", "»«", "‹›")

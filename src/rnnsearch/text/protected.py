@@ -58,6 +58,7 @@ _PATTERNS = (
     r"(?<![\w*])\p{L}+\*{2,}\p{L}*(?!\w)",  # words with stars in place of letters
     r"(?<![\w'’.,])[A-Za-z][₀-₉²³]?[ \u00a0]?(?:[<>=!]=?|[≤≥≠≈→⇒]|[-=]>)[ \u00a0]?-?"
     r"(?:\p{N}[\p{N}.,]*(?<=\p{N})|\p{L}{1,3}[²³]?)(?!\w)",
+    r"(?<![\w'’.,])[A-Za-z][²³₀-₉]?(?: ?[+×÷*=^] ?(?:\d*[A-Za-z][²³₀-₉]?|\d+))+(?![\w%])",
     r"(?<!\S)(?:[=≠≈≤≥±×÷<>→←↔⇒]|[<>=!]=|[-=]>|<-)(?!\S)",  # formulas, and their signs
     rf"(?<!\w)(?!The\b|An?\b|L[ea]s?\b)(?:\p{{Lu}}[\w&-]{{0,30}} ){{1,3}}(?:{_FIRMS})(?!\w)",
     r"(?:(?<!\w)(?:Flat|Apt\.?|Unit|Suite) \d+[A-Z]?, )?"  # addresses of houses
@@ -84,8 +85,10 @@ _PATTERNS = (
     r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
     r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)",  # addresses of network cards
     r"(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # numbers of bank accounts
+    r"(?<![\w.,])\d+['’′]\d{1,2}(?:[\"”″]|'')?(?!\w)|(?<![\w/])\p{L}/\p{L}(?![\w/])",  # feet and inches, c/o
+    r"(?<![\w.,])(?:\+\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)?[-–]\d+(?:[.,]\d+)?)[ \u00a0]?°[CF]?(?!\w)",  # temperatures
     r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
-    r"(?<!\w)\p{L}+(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
+    r"(?<!\w)\w*\p{L}\w*(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
     r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
@@ -99,7 +102,7 @@ _TRIGGER = Expression(
 )
 """A line without a match of this contains no span."""
 _CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
-_ORDINAL = Expression(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
+_ORDINAL = Expression(r"\d+(?:(?i:st|nd|rd|th|er|re|ère|e|ème)|s|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
 
 
 @dataclass(frozen=True)
@@ -279,12 +282,13 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
     return spans
 
 
-_ABBREVIATION = Expression(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’&-]|\.\w)")
+_ABBREVIATION = Expression(r"(?<![\w'’.&/-])\p{Lu}{2,6}(?:[-/]\p{Lu}{2,6})*(?![\w&/-]|['’](?!s\b)|\.\w)")
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
     """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling, in a line of other words.
 
+    Several abbreviations with hyphens or slashes, such as `TCP/IP`, are one.
     Two words in capitals side by side are emphasised and not abbreviated.
     """
     matches = list(_ABBREVIATION.finditer(line)) if any(map(str.islower, line)) else []

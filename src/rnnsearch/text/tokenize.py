@@ -107,7 +107,10 @@ class Tokenizer:
         return self._detokenize(tokens)
 
     def _detokenize_runs(self, tokens: Sequence[str]) -> str:
-        """Join `tokens` to a line without spaces inside runs such as `!!!` and `?!`, which Moses writes in French."""
+        """Join `tokens` to a line without spaces inside runs such as `!!!` and `?!`, and around `/`, which Moses writes.
+
+        If the source has spaces around `/`, it is among the words that are `kept`.
+        """
         return _WITHIN_RUN.sub("", self._detokenize(tokens))
 
     def _detokenize(self, tokens: Sequence[str]) -> str:
@@ -118,7 +121,7 @@ class Tokenizer:
         return " ".join(_with_letters(line.split(" "), "".join(tokens)))
 
 
-_WITHIN_RUN = re.compile(r"(?<=[!?]) +(?=[!?])")
+_WITHIN_RUN = re.compile(r"(?<=[!?]) +(?=[!?])| (?=/)|(?<=/) ")
 
 
 def _plain_marks(token: str, tokens: Sequence[str]) -> str:

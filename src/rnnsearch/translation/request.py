@@ -119,8 +119,8 @@ class Requests:
                 "the selected ones; set it to 0"
             )
         requests = [
-            self._request(n, beam, segments, prefix, glossary, further)
-            for segments, prefix, (_, further) in zip(split_lines, prefix_words, read, strict=True)
+            self._request(n, beam, segments, prefix, glossary, further, frozenset("/" if " / " in line else ""))
+            for line, segments, prefix, (_, further) in zip(lines, split_lines, prefix_words, read, strict=True)
         ]
         if search.split_sentences and self.of_running_text:
             for place, (line, request) in enumerate(zip(lines, requests, strict=True)):
@@ -155,14 +155,15 @@ class Requests:
         prefixes: list[list[str]],
         glossary: Glossary,
         further: Mapping[str, Protected],
+        apart: frozenset[str],
     ) -> Request:
-        """Return the request for the translation of these segments of a line; `further` is as for `Seen`."""
+        """Return the request for the translation of these segments of a line; `further` and `apart` are as for `Seen`."""
         source, target = self.vocabularies
         queries, matches, seen, given = [], [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
             in_segment = self._without_prefixed(glossary.matches(words), prefix)
             if self.protects:
-                seen.append(Seen.of(words, self._languages[0], self._cost, further))
+                seen.append(Seen.of(words, self._languages[0], self._cost, further, apart))
                 prefix = seen[-1].with_symbols(prefix, self.target.tokenize, self._languages[1])
             read = seen[-1].seen if seen else words
             terms = self._terms(read, in_segment)

@@ -52,25 +52,36 @@ class Seen:
     language: str
     further: Mapping[str, Protected] = field(default_factory=dict)
     """Words that only their line reveals to be spans; see `rnnsearch.text.protected.further_words`."""
+    apart: frozenset[str] = frozenset()
+    """Signs that have spaces around them in the line, which would be written without."""
 
     @classmethod
     def of(
-        cls, words: list[str], language: str, cost: Cost, further: Mapping[str, Protected] = MappingProxyType({})
+        cls,
+        words: list[str],
+        language: str,
+        cost: Cost,
+        further: Mapping[str, Protected] = MappingProxyType({}),
+        apart: frozenset[str] = frozenset(),
     ) -> Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
         usual, capitals = without_capitals(
-            [_without_dots(_figures(word)) for word in without_title_case(ordinary, cost)], cost
+            [
+                _AT.get(language, word) if word == "@" else _without_dots(_figures(word))
+                for word in without_title_case(ordinary, cost)
+            ],
+            cost,
         )
         shown = [one or symbol for one, symbol in zip(usual, seen, strict=True)]
-        return cls(words, shown, places, capitals, language, further)
+        return cls(words, shown, places, capitals, language, further, apart)
 
     @property
     def kept(self) -> set[str]:
-        """The spans that are kept verbatim."""
+        """The words that are kept verbatim, with the spaces around them."""
         spans = [span_of(self.words[place], self.language, self.further) for place in self.places.values()]
-        return {span.text for span in spans if span and span.quantity is None}
+        return {span.text for span in spans if span and span.quantity is None} | self.apart
 
     def with_symbols(self, prefix: list[str], tokenize: Callable[[str], list[str]], language: str) -> list[str]:
         """Return the words of a given prefix of the translation with symbols in place of the spans that it contains."""
@@ -280,6 +291,10 @@ def _figures(word: str) -> str:
 
 
 _WITH_DOTS = re.compile(r"(?:[A-Z]\.){2,}")
+
+
+_AT = {"en": "at", "fr": "à"}
+"""The word that `@` between spaces stands for."""
 
 
 def _without_dots(word: str) -> str:

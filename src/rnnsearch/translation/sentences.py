@@ -174,7 +174,7 @@ _QUOTATION = Expression(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
     rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
-    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|[QAR]\d?[ \u00a0\u202f]?:)(?=\s)"
+    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|[QAR]\d?[ \u00a0\u202f]?:|P\.S\.:?|PS:)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
 _LEAD = Expression(rf"\s*(?:(?:{_MARK})\s*)++")
@@ -191,6 +191,10 @@ _ROW = Expression(r"\s*\|.*\|\s*")
 _EMPHASIS = Expression(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
 _STEP = Expression(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
 """An arrow between the steps of a path, such as `File > Save`."""
+_CHOICE = r"\p{Lu}[\p{L}'’]*\p{Ll}(?:[ -]\p{L}[\p{L}'’]*){0,2}"
+_CHOICES = Expression(rf"\s*{_CHOICE}(?:\s*/\s*{_CHOICE})+\s*")
+"""Labels with slashes between them, such as `Yes/No`."""
+_SLASH = Expression(r"(\s*/\s*)")
 _TRAIL = Expression(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 
@@ -207,7 +211,7 @@ def _sentences(line: str, language: str) -> Iterator[str]:
                 yield marks
             yield from _sentences(part, language)
         return
-    steps = _STEP.split(line)
+    steps = (_SLASH if _CHOICES.fullmatch(line) else _STEP).split(line)
     if len(steps) > 1:
         for number, part in enumerate(steps):
             yield from [part] if number % 2 else _sentences(part, language)

@@ -45,6 +45,8 @@ FRENCH = [
         ("Qu'", "Siemens", "fr", "Que"),
         ("d’", "{name}", "fr", "de"),
         ("cet", "Nokia", "fr", "ce"),
+        ("l'", "NASA", "fr", "la"),
+        ("l'", "FBI", "fr", "l'"),
         # What is not known does not change.
         ("l'", "Toyota", "fr", "l'"),
         ("de", "Hugo", "fr", "de"),

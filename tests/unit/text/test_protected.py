@@ -57,6 +57,14 @@ VERBATIM = [
     "1/2",
     "3:1",
     "foo()",
+    "5'10\"",
+    "6’2",
+    "a² + b² = c²",
+    "y = 2x + 3",
+    "Tr0ub4dor&3",
+    "+12 °C",
+    "23–54 °F",
+    "c/o",
     "my_name",
     "YouTube",
     "Windows™",
@@ -374,6 +382,8 @@ def test_unknown_abbreviations() -> None:
         return [line[start:stop] for start, stop in unknown_abbreviations(line, {"very", "NASA"}.__contains__)]
 
     assert spans("The IBAN is VERY long, NASA said") == ["IBAN"]
+    assert spans("The IBAN's length, our TCP/IP and the OM-PSG match") == ["IBAN", "TCP/IP", "OM-PSG"]
+    assert spans("de l'IBAN ou l'ONU") == []
     assert spans("THE IBAN IS LONG") == spans("please READ THIS now") == []
 
 

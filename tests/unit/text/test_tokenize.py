@@ -61,6 +61,12 @@ def test_runs_of_marks_have_no_spaces() -> None:
     assert Tokenizer("moses", "fr", protect=True).detokenize(words) == "Quoi ?! Non !!! `a ! ! b`"
 
 
+def test_slashes_have_spaces_if_they_are_kept_so() -> None:
+    tokenizer = Tokenizer("moses", "fr", protect=True)
+    assert tokenizer.detokenize(["il", "et", "/", "ou", "elle"]) == "il et/ou elle"
+    assert tokenizer.detokenize(["rouge", "/", "noir"], {"/"}) == "rouge / noir"
+
+
 def test_detokenize_of_nothing_is_empty() -> None:
     assert FRENCH.detokenize([]) == ""
     assert WHITESPACE.detokenize([]) == ""

@@ -142,6 +142,12 @@ def test_english_ordinals(word: str, expected: str) -> None:
     assert one.restored(["the", word], [0, 1], "en")[1].word == expected
 
 
+def test_an_at_sign_between_spaces_is_read_as_a_word() -> None:
+    one = Seen.of(["me", "@", "home"], "en", len, apart=frozenset("/"))
+    assert one.seen == ["me", "at", "home"]
+    assert one.kept == {"/"}
+
+
 @pytest.mark.parametrize(
     ("word", "figures"), [("XXIe", "21e"), ("XIVème", "14e"), ("IVe", "4e"), ("Xe", "Xe"), ("vie", "vie")]
 )
