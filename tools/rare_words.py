@@ -3,8 +3,8 @@
     python tools/rare_words.py --data DATA
 
 The training text of `tools/train_box.py` is aligned (`rnnsearch align --quality fast`), without the held-out sentences of
-Tatoeba. A word is rare if the text has it at most MOST times. Its translations are the words that are linked to it and to no
-other word. `rnnsearch.translation.rare_words` says how the lists are used.
+Tatoeba. A word is rare if the text has it at most MOST times, and it is no plural of another word. Its translations are the
+words that are linked to it and to no other word. `rnnsearch.translation.rare_words` says how the lists are used.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def entries_of(found: Iterable[Pair], agreement: dict[str, str]) -> Iterator[str
     for word, others in sorted(translations.items()):
         (best, count), total = others.most_common(1)[0], others.total()
         accepted = {other: number for other, number in others.most_common() if number >= OTHERS * total}
-        is_rare = counts[word] <= MOST and best != word
+        of_another = word.endswith(("s", "x")) and counts[word[:-1]] > MOST
+        is_rare = counts[word] <= MOST and best != word and not of_another
         if is_rare and count >= max(LEAST, SHARE * total, BACK * back[best]) and sum(accepted.values()) >= TOGETHER * total:
             yield "\t".join([word, agreement.get(best.split(" ")[0], ""), *accepted])
 

@@ -39,6 +39,9 @@ def test_what_is_in_no_list() -> None:
     assert list(entries_of([("cat", "chat")] * (MOST + 1), {})) == []  # frequent
     assert list(entries_of([("cat", "chat")], {})) == []  # seen once
     assert list(entries_of([("menu", "menu")] * 5, {})) == []  # the same word
+    plural = [("ages", "lustres")] * 5
+    assert list(entries_of([*plural, *[("age", "âge")] * (MOST + 1)], {})) == []  # the plural of a frequent word
+    assert list(entries_of(plural, {})) == ["ages\t\tlustres"]
     assert list(entries_of([("eye", "œil")] * 50 + [("wink", "œil")] * 3, {})) == ["eye\t\tœil"]  # a part of its translation
     scattered = [("get", f"verbe{chr(97 + number // 2)}") for number in range(26)]
     assert list(entries_of(scattered, {})) == []
