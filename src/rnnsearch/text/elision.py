@@ -17,6 +17,12 @@ _BEFORE_VOWELS = {
     **_ELIDED, "du": "de l'", "au": "à l'", "ce": "cet", "nouveau": "nouvel", "beau": "bel", "vieux": "vieil", "ma": "mon",
     "ta": "ton", "sa": "son",
 }  # fmt: skip
+_ALWAYS = {
+    **_ELIDED, "je": "j'", "me": "m'", "te": "t'", "se": "s'", "ne": "n'", "du": "de l'", "au": "à l'", "ma": "mon",
+    "ta": "ton", "sa": "son",
+}  # fmt: skip
+_LIKE_CONSONANTS = frozenset(["un", "une", "oui", "onze", "onzième", "ouate", "uns", "unes"])
+"""Words that may follow without elision, such as the number in « la une »."""
 _BEFORE_CONSONANTS = {
     **{elided: word for word, elided in _ELIDED.items() if elided != "l'"},
     "cet": "ce", "nouvel": "nouveau", "bel": "beau", "vieil": "vieux",
@@ -52,6 +58,21 @@ def before(word: str, following: str, language: str) -> list[str]:
     elif word[0].isupper():
         forms = forms[0].upper() + forms[1:]
     return forms.split()
+
+
+def between(word: str, following: str, language: str) -> list[str]:
+    """Return the words that `word` becomes before an ordinary word: « me » is « m' » before « épouseras ».
+
+    Only what is never right without elision changes, and nothing before a single letter or h.
+    """
+    small = word.lower()
+    is_word = following.islower() and following.replace("-", "").isalpha() and len(following) > 1
+    if language != "fr" or small not in _ALWAYS or not is_word or following in _LIKE_CONSONANTS:
+        return [word]
+    if not _VOWEL.match(_sounds(following)):
+        return [word]
+    elided = _ALWAYS[small]
+    return (elided[0].upper() + elided[1:] if word[0].isupper() else elided).split()
 
 
 def of(word: str) -> list[str]:

@@ -36,6 +36,7 @@ _TITLED = Expression(
     r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0](?<name>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?)"
     r"(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
 )
+_UNPRONOUNCEABLE = Expression(r"(?i)(?<![\w@#&/\\.'’-])\p{L}*[bcdfghjklmnpqrstvwxz]{5}\p{L}*(?![\w@/\\&'’-])")
 _OFFICES = frozenset(
     ["President", "Speaker", "Chair", "Chairman", "Commissioner", "Minister", "Prime", "Vice", "Mayor", "Secretary", "World"]
 )
@@ -61,6 +62,11 @@ def find_titled_names(line: str) -> list[Span]:
     """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*, which a model may know as a word."""
     names = [title.span("name") for title in _TITLED.finditer(line)]
     return [(start, stop) for start, stop in names if line[start:stop].split(" ")[0] not in _OFFICES]
+
+
+def find_unpronounceable(line: str, is_known: Test) -> list[Span]:
+    """Return the spans of words such as `asdfghjkl`, which are not known and have five consonants in succession."""
+    return [word.span() for word in _UNPRONOUNCEABLE.finditer(line) if not is_known(word[0])]
 
 
 def _runs(line: str, is_known: Test) -> Iterator[list[regex.Match[str]]]:

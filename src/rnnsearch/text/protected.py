@@ -81,6 +81,7 @@ _PATTERNS = (
     rf"(?<![\w/.])(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b",
     r"(?<!\w)[#@]\w+(?:[-.]\w+)*",  # hashtags, handles, numbers of orders
     r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
+    r"(?<![\w.])0\d{2,4}(?:[ \u00a0-]\d{3,6}){1,2}(?!\w)",
     r"(?<!\w)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\w)|(?<![\w-])\d{3}-\d{4}(?![\w-])",
     r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
     r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)",  # addresses of network cards
@@ -282,7 +283,7 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
     return spans
 
 
-_ABBREVIATION = Expression(r"(?<![\w'’.&/-])\p{Lu}{2,6}(?:[-/]\p{Lu}{2,6})*(?![\w&/-]|['’](?!s\b)|\.\w)")
+_ABBREVIATION = Expression(r"(?<![\w'’.&/-])\p{Lu}{2,6}(?:[-/]\p{Lu}{1,6})*(?![\w&/-]|['’](?!s\b)|\.\w)")
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:

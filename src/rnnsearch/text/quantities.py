@@ -175,7 +175,7 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     ranges_and_spoons = {"en": _ENGLISH_RANGE + _ENGLISH_SPOONS, "fr": _FRENCH_RANGE + _FRENCH_SPOONS}.get(words_of, "")
     return regex.compile(
         rf"(?<![\w.,:/+{_SIGNS}-])(?:{ranges_and_spoons}{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w²³'’]|/(?!\p{{L}}{{2}}))))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 

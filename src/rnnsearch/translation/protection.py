@@ -8,7 +8,7 @@ from __future__ import annotations
 from rnnsearch.config import DataConfig
 from rnnsearch.text import Vocabulary
 from rnnsearch.text.known_words import known_words
-from rnnsearch.text.names import find_names, find_titled_names
+from rnnsearch.text.names import find_names, find_titled_names, find_unpronounceable
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import Protected, find_protected, unknown_abbreviations, unknown_spans
 from rnnsearch.text.quantities import find_quantities
@@ -43,7 +43,7 @@ class Protection:
         words = unknown_abbreviations(line, self._is_undivided)
         if self._words is not None:
             words += find_names(line, self._words.knows, self._is_divided)
-            words += find_titled_names(line)
+            words += find_titled_names(line) + find_unpronounceable(line, self._words.knows)
         words = [span for span in words if not glossary.has_word_of(line[slice(*span)])]
         unknown = [*unknown_spans(line, self._knows), *words]
         quantities = find_quantities(line, self._language) if unknown else []

@@ -187,7 +187,7 @@ class Seen:
         return written
 
     def _with_forms(self, written: list[Written], language: str, prefix: int) -> list[Written]:
-        """Return the translation with the words before spans in their right form, such as « l' » before IBAN.
+        """Return the translation with small words in their right form, such as « l' » before IBAN and « m' » before « a ».
 
         « 2 c. à s. » is followed by « de », and its full stop can be that of the sentence.
         """
@@ -197,10 +197,11 @@ class Seen:
             if last and last.word in SYMBOLS["quantity"] and self._word(last, language).endswith("."):
                 added = [Written(word, None, last.source) for word in elision.of(one.word)]
                 result += [] if one.word == "." else [*added, one]
-            elif after is None or after.word not in self.places or one.word in self.places:
+            elif after is None or one.word in self.places:
                 result.append(one)
             else:
-                first, *more = elision.before(one.word, self._word(after, language), language)
+                before = elision.before if after.word in self.places else elision.between
+                first, *more = before(one.word, self._word(after, language), language)
                 result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
         return result
 

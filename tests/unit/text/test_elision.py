@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.text.elision import before, of
+from rnnsearch.text.elision import before, between, of
 
 FRENCH = [
     "le",
@@ -101,3 +101,24 @@ def test_no_elision_before_what_is_no_word(word: str, following: str) -> None:
 )
 def test_amounts(word: str, added: str | None) -> None:
     assert of(word) == ([added] if added else [])
+
+
+@pytest.mark.parametrize(
+    ("word", "following", "expected"),
+    [
+        ("Me", "épouseras-tu", "M'"),
+        ("du", "eau", "de l'"),
+        ("ma", "amie", "mon"),
+        ("je", "ai", "j'"),
+        ("la", "une", "la"),
+        ("le", "onze", "le"),
+        ("de", "huile", "de"),
+        ("le", "a", "le"),
+        ("de", "Anna", "de"),
+        ("ce", "est", "ce"),
+        ("les", "amis", "les"),
+    ],
+)
+def test_small_words_before_ordinary_words(word: str, following: str, expected: str) -> None:
+    assert " ".join(between(word, following, "fr")) == expected
+    assert between(word, following, "en") == [word]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.text.known_words import BITS_A_WORD, KnownWords, known_words
-from rnnsearch.text.names import MOST_NAMES, find_names, find_titled_names
+from rnnsearch.text.names import MOST_NAMES, find_names, find_titled_names, find_unpronounceable
 
 WORDS = frozenset(
     [
@@ -136,3 +136,9 @@ def test_the_words_of_the_installed_translators(languages: tuple[str, str], word
     assert [word for word in words.replace("-", " ").split() if not known.knows(word)] == []
     assert [word for word in others.split() if known.knows(word)] == []
     assert known_words("en", "de") is None
+
+
+def test_unpronounceable_words() -> None:
+    line = "The Knightsbridge test: asdfghjkl, qwrtp-x and xkcdfoo"
+    found = find_unpronounceable(line, {"Knightsbridge"}.__contains__)
+    assert [line[start:stop] for start, stop in found] == ["asdfghjkl", "xkcdfoo"]

@@ -50,6 +50,8 @@ VERBATIM = [
     "@anna",
     "+33 1 23 45 67 89",
     "01 23 45 67 89",
+    "07700 900123",
+    "020 7946 0958",
     "555-123-4567",
     "(555) 123-4567",
     "2024-03-15",
@@ -383,6 +385,7 @@ def test_unknown_abbreviations() -> None:
 
     assert spans("The IBAN is VERY long, NASA said") == ["IBAN"]
     assert spans("The IBAN's length, our TCP/IP and the OM-PSG match") == ["IBAN", "TCP/IP", "OM-PSG"]
+    assert spans("my USB-C cable") == ["USB-C"]
     assert spans("de l'IBAN ou l'ONU") == []
     assert spans("THE IBAN IS LONG") == spans("please READ THIS now") == []
 
