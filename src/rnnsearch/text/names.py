@@ -20,7 +20,7 @@ MOST_NAMES = 8
 """The largest number of names that are copied in a line; further ones are left to the model."""
 _PARTICLES = frozenset(["van", "von", "der", "den", "ter", "da", "di", "del", "della", "bin", "ibn"])
 """Words in lower case within names."""
-_INITIAL = r"(?<![\p{L}\p{N}.])(?!M\. \p{Lu}\p{Ll})\p{Lu}\.(?= \p{Lu})"
+_INITIAL = r"(?<![\p{L}\p{N}.])(?!M\. \p{Lu}\p{Ll})(?:\p{Lu}\.){1,3}(?= \p{Lu})"
 """An initial; « M. » before a name is a title in French."""
 _WORD = r"(?:O['’](?=\p{Lu}))?\p{L}[\p{L}\p{M}]*(?:-\p{L}[\p{L}\p{M}]*)*"
 _TOKEN = Expression(

@@ -90,6 +90,8 @@ _PATTERNS = (
     r"(?<![\w.,])(?:\+\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)?[-–]\d+(?:[.,]\d+)?)[ \u00a0]?°[CF]?(?!\w)",  # temperatures
     r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
     r"(?<!\w)\w*\p{L}\w*(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
+    r"[$€£]\d[\d.,]*[kK](?!\w)|(?<![\w.,])\d+\+(?!\w)|(?<![\w)])[~≈±]\d+(?:[.,]\d+)?(?!\w)",  # $50k, 90+, ±5
+    r"(?<=(?i:version|release|python|java|usb|bluetooth|android|windows|ios|html|web)[ \u00a0])\d+\.\d+(?!\w)",
     r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",

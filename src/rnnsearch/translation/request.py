@@ -17,6 +17,7 @@ from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, further_words, with_enough_symbols
+from rnnsearch.text.shorthand import spelled_out
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
@@ -135,7 +136,7 @@ class Requests:
         if not self.protects:
             return self.source.tokenize(line), {}
         assert isinstance(self.source, Tokenizer)
-        line = with_double_quotes(line)
+        line = with_double_quotes(spelled_out(line, self._languages[0]))
         spans = self.protection.spans(line, patterns, glossary)
         return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
 

@@ -68,11 +68,7 @@ class Seen:
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
         usual, capitals = without_capitals(
-            [
-                _AT.get(language, word) if word == "@" else _without_dots(_figures(word))
-                for word in without_title_case(ordinary, cost)
-            ],
-            cost,
+            [_without_dots(_figures(word)) for word in without_title_case(ordinary, cost)], cost
         )
         shown = [one or symbol for one, symbol in zip(usual, seen, strict=True)]
         return cls(words, shown, places, capitals, language, further, apart)
@@ -272,15 +268,15 @@ class Seen:
             span = span_of(self.words[self.places[written.word]], self.language, self.further)
             assert span is not None
             return span.written(language)
-        if language == "en":
-            written = written._replace(word=_ordinal(written.word))
+        written = written._replace(word=_ordinal(written.word, language))
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]
         return written.word.upper() if emphasised or (self.capitals and all(self.capitals)) else written.word
 
 
 _ROMAN_ORDINAL = re.compile(r"([XVI]{2,})(e|è?me|ème)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
-_ENGLISH_ORDINAL = re.compile(r"(\d+)(?:th|st|nd|rd)")
+_ORDINALS = {"en": re.compile(r"(\d+)(?:th|st|nd|rd)"), "fr": re.compile(r"(\d+)(?:th|st|n?d|rd|ne|de)")}
+"""Ordinals in figures, in English with any ending, in French with those that only another language has."""
 
 
 def _figures(word: str) -> str:
@@ -294,19 +290,17 @@ def _figures(word: str) -> str:
 _WITH_DOTS = re.compile(r"(?:[A-Z]\.){2,}")
 
 
-_AT = {"en": "at", "fr": "à"}
-"""The word that `@` between spaces stands for."""
-
-
 def _without_dots(word: str) -> str:
     """Return an abbreviation in capitals, such as `U.S.`, without its full stops; any other word as it is."""
     return word.replace(".", "") if _WITH_DOTS.fullmatch(word) else word
 
 
-def _ordinal(word: str) -> str:
-    """Return an English ordinal in figures with the right ending."""
-    if not (match := _ENGLISH_ORDINAL.fullmatch(word)):
+def _ordinal(word: str, language: str) -> str:
+    """Return an English or French ordinal in figures with the right ending; another word as it is."""
+    if language not in ("en", "fr") or not (match := _ORDINALS[language].fullmatch(word)):
         return word
+    if language == "fr":
+        return f"{match[1]}e"
     teens = match[1][-2:-1] == "1"
     return match[1] + ("th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(match[1][-1], "th"))
 

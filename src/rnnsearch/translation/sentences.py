@@ -173,7 +173,7 @@ _TIGHT = (
 _QUOTATION = Expression(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
-    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
+    rf"(?:{_PICTURES}|[-=~*]{{2,}}+|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
     r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|[QAR]\d?[ \u00a0\u202f]?:|P\.S\.:?|PS:)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
@@ -195,7 +195,9 @@ _CHOICE = r"\p{Lu}[\p{L}'’]*\p{Ll}(?:[ -]\p{L}[\p{L}'’]*){0,2}"
 _CHOICES = Expression(rf"\s*{_CHOICE}(?:\s*/\s*{_CHOICE})+\s*")
 """Labels with slashes between them, such as `Yes/No`."""
 _SLASH = Expression(r"(\s*/\s*)")
-_TRAIL = Expression(rf"(?<=\s){_PICTURES}\s*$")
+_TRAIL = Expression(rf"(?<=\s)(?:{_PICTURES}|[-=~*]{{2,}}+)\s*$")
+_BRACKETED = Expression(r"(\s*[\[(])(?=[^\[\]()]*\p{L}{2})([^\[\]()]+)([\])]\s*)")
+"""A whole line in brackets."""
 _OPEN, _CLOSE = "«“([", "»”)]"
 
 
@@ -210,6 +212,12 @@ def _sentences(line: str, language: str) -> Iterator[str]:
             if number:
                 yield marks
             yield from _sentences(part, language)
+        return
+    if found := _BRACKETED.fullmatch(line):
+        before, inside, after = found.groups()
+        yield before
+        yield from _sentences(inside, language)
+        yield after
         return
     steps = (_SLASH if _CHOICES.fullmatch(line) else _STEP).split(line)
     if len(steps) > 1:

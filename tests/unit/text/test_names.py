@@ -48,6 +48,7 @@ def names(line: str) -> list[str]:
     ("line", "expected"),
     [
         ("I am at Siemens in London", ["Siemens"]),
+        ("see J.K. Lindqvist", ["J.K. Lindqvist"]),
         ("see Karim-London and the Franco-London car", ["Karim-London"]),
         ("see Karim Lindqvist and Zoëlle's car", ["Karim Lindqvist", "Zoëlle"]),
         ("Karim Lindqvist and the President", ["Karim Lindqvist"]),

@@ -142,10 +142,14 @@ def test_english_ordinals(word: str, expected: str) -> None:
     assert one.restored(["the", word], [0, 1], "en")[1].word == expected
 
 
-def test_an_at_sign_between_spaces_is_read_as_a_word() -> None:
-    one = Seen.of(["me", "@", "home"], "en", len, apart=frozenset("/"))
-    assert one.seen == ["me", "at", "home"]
-    assert one.kept == {"/"}
+def test_signs_that_stand_apart_are_kept() -> None:
+    assert Seen.of(["A", "/", "B"], "en", len, apart=frozenset("/")).kept == {"/"}
+
+
+@pytest.mark.parametrize(("word", "expected"), [("2ne", "2e"), ("3rd", "3e"), ("1er", "1er"), ("2e", "2e")])
+def test_french_ordinals(word: str, expected: str) -> None:
+    one = Seen.of(["the", "floor"], "en", len)
+    assert one.restored(["au", word], [0, 1], "fr")[1].word == expected
 
 
 @pytest.mark.parametrize(
