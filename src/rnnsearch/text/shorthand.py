@@ -9,6 +9,7 @@ _RULES = {
         ("/", Expression(r"(?<![\w/])w/o(?![\w/])"), "without"),
         ("/", Expression(r"(?<![\w/])w/ ?(?=[\p{L}\d])"), "with "),
         ("@", Expression(r"(?<=\s)@(?=\s)"), "at"),
+        ("No.", Expression(r"^No\. ?(?=\d)"), "Number "),
         ("No.", Expression(r"(?<!\w)No\. ?(?=\d)"), "number "),
     ),
     "fr": (("@", Expression(r"(?<=\s)@(?=\s)"), "à"),),

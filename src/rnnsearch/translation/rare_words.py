@@ -29,6 +29,8 @@ _PARTICLES = frozenset(["out", "up", "off", "away", "down", "back"])
 """Words after an English verb that make another verb of it."""
 _ENDING = 3
 """The number of letters at the end of a word that inflection may change."""
+_LABEL = 3
+"""The largest number of words of a label, none of which may go."""
 _STEM = 4
 """The least number of letters that are compared."""
 
@@ -159,8 +161,11 @@ def _replaced(written: Sequence[Written], words: Sequence[str]) -> list[Written]
 def better(before: list[Translation], after: list[Translation]) -> list[Translation]:
     """Return the translations after the search with rare words, if these have found a place in the best one.
 
-    A term that finds none is written after the end of the sentence.
+    A term that finds none is written after the end of the sentence, or takes the place of other words of a label.
     """
+    words = [len(n_best[0].tokens) for n_best in (before, after)]
+    if words[1] < words[0] <= _LABEL:
+        return before
     ends = [sum(word in _ENDS for word in n_best[0].tokens) for n_best in (before, after)]
     return after if after[0].finished and ends[1] <= ends[0] else before
 

@@ -10,7 +10,7 @@ from rnnsearch.text.shorthand import spelled_out
     [
         ("en", "tea w/o sugar, w/ milk", "tea without sugar, with milk"),
         ("en", "meet me @ 5pm, write to @anna or a@b.org", "meet me at 5pm, write to @anna or a@b.org"),
-        ("en", "No. 10, see No.5. No. It is late.", "number 10, see number 5. No. It is late."),
+        ("en", "No. 10, see No.5. No. It is late.", "Number 10, see number 5. No. It is late."),
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "RDV à 17h"),
         ("de", "um @ 5", "um @ 5"),

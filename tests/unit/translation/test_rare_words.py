@@ -13,7 +13,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translator
 from rnnsearch.translation.glossary import Match
-from rnnsearch.translation.rare_words import RARE_WORDS, RareWords, before_rare_word
+from rnnsearch.translation.rare_words import RARE_WORDS, RareWords, before_rare_word, better
+from rnnsearch.translation.translation import Segment, Translation
 
 LIST = (
     "boiler\tf\tchaudière\tchaudières\nbleach\tf\teau de Javel\tJavel\n"
@@ -167,3 +168,18 @@ def test_a_server_translates_in_the_same_way(translator: Translator) -> None:
     assert found == {
         (caller, place): expected[place] for caller, count in ((0, len(LINES)), (2, 2)) for place in range(count)
     }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_better"),
+    [
+        ("NO ENTRY", "PROHIBITED", False),
+        ("the red lamp", "the lantern", False),
+        ("a duck", "a duvet", True),
+        ("I saw a big duck", "I saw a duvet", True),
+        ("a duck .", "a duck . duvet .", False),
+    ],
+)
+def test_a_label_does_not_lose_words(first: str, second: str, is_better: bool) -> None:
+    before, after = ([Translation(text, 0.0, True, [Segment(0, [], 0, text.split(), None)])] for text in (first, second))
+    assert better(before, after) is (after if is_better else before)
