@@ -63,9 +63,9 @@ def test_it_learns_the_corrections_and_goes_back(model: Path, tmp_path: Path) ->
 
     with pytest.raises(RnnsearchError, match="0 new segments from en to fr"):
         adapt(model, tmp_path, QUIET)
-    remember(tmp_path, FEWEST_SEGMENTS + 20, 4)
+    remember(tmp_path, 150, 4)  # enough that chance does not decide which model is better
     second = adapt(model, tmp_path, QUIET)
-    assert second.segments + second.held_out < FEWEST_SEGMENTS + 21  # what came since alone
+    assert second.segments + second.held_out <= 150  # what came since alone
     assert second.older == second.segments + second.held_out  # and as many older ones
     assert second.version == tmp_path / "models" / "en-fr" / "2"
     moved = tmp_path.with_name(tmp_path.name + " moved")
