@@ -105,14 +105,18 @@ def test_an_ignored_signal_stays_ignored() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", [0.0, 0.1, 0.3])
 def test_a_signal_while_it_starts(model_folder: Folders, number: int, moment: float) -> None:
-    """After Python itself, and the first lines, without which nobody could listen."""
+    """After Python itself, and the first lines, without which nobody could listen.
+
+    The text comes from a pipe that stays open, since on a fast machine a file would be translated before the signal.
+    """
     code = "import os\nfrom rnnsearch.cli import main\nos.write(1, b'x')\nmain()"
-    command = [sys.executable, "-c", code, "translate", "--model", str(model_folder("mlp")), "test.en", "--output", "out"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", code, "translate", "--model", str(model_folder("mlp")), "--output", "out"]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1) as process:
         assert process.stdout is not None
         process.stdout.read(1)
         time.sleep(0.02 + moment)
         process.send_signal(number)
+        process.wait(60)
         _, err = process.communicate()
     assert b"Traceback" not in err
     assert b"ignored" not in err
