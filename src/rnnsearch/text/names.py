@@ -31,10 +31,12 @@ _WITHIN_SENTENCE = Expression(
     r"(?:[\p{L}\p{M}\p{N},]|\p{L}['’]|(?<![\p{L}\p{N}])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Sen|Rev|Capt|Col|Lt)\.)\s*$"
 )
 """The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
+_IRISH = ("O'", "O’")
+"""The beginning of names such as *O'Connor*, which are names wherever they are in a sentence."""
 _POSSESSIVE = Expression(r"['’]s\b")
 _TITLED = Expression(
-    r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0](?<name>\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?)"
-    r"(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
+    r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0]"
+    r"(?<name>(?:O['’])?\p{Lu}\p{Ll}+(?: (?:O['’])?\p{Lu}\p{Ll}+)?)(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
 )
 _UNPRONOUNCEABLE = Expression(r"(?i)(?<![\w@#&/\\.'’-])\p{L}*[bcdfghjklmnpqrstvwxz]{5}\p{L}*(?![\w@/\\&'’-])")
 _OFFICES = frozenset(
@@ -52,7 +54,9 @@ def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
     """
     names: list[Span] = []
     for run in _runs(line, is_known):
-        shows = _POSSESSIVE.match(line, run[-1].end()) or any(map(_is_within_sentence, run))
+        shows = _POSSESSIVE.match(line, run[-1].end()) or any(
+            word[0].startswith(_IRISH) or _is_within_sentence(word) for word in run
+        )
         if shows and any(is_rare(word[0]) for word in run):
             names.append((run[0].start(), run[-1].end()))
     return [] if names and _is_headline(line, is_known) else names[:MOST_NAMES]
@@ -96,12 +100,12 @@ def _is_within_sentence(word: regex.Match[str]) -> bool:
 
 
 def _may_be_name(word: str, is_known: Test) -> bool:
-    """Return whether a word is an initial, or has a capital and is not known.
+    """Return whether a word is an initial or an Irish name such as *O'Connor*, or has a capital and is not known.
 
     A word with a hyphen and a capital in each part, such as *Jean-François*, is not known if one of its parts is not; but
     `Franco-` and the like begin adjectives.
     """
-    if word.endswith("."):
+    if word.endswith(".") or word.startswith(_IRISH):
         return True
     if not (word[0].isupper() and any(map(str.islower, word))):
         return False

@@ -10,6 +10,7 @@ from typing import Protocol
 import sentencex
 
 from rnnsearch.text.expressions import Expression
+from rnnsearch.text.program_code import is_program_code
 from rnnsearch.translation.translation import Translation, joined_line
 
 
@@ -111,10 +112,10 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
 def has_words(text: str) -> bool:
     """Return whether a sentence contains anything to translate.
 
-    Numbers, punctuation marks, pictures, list markers, the time codes of subtitles and a single address are the same in all
-    languages.
+    Numbers, punctuation marks, pictures, list markers, the time codes of subtitles, a single address and a line of a program
+    are the same in all languages.
     """
-    return any(map(str.isalpha, text)) and not _WITHOUT_WORDS.fullmatch(text)
+    return any(map(str.isalpha, text)) and not (_WITHOUT_WORDS.fullmatch(text) or is_program_code(text))
 
 
 # Where sentences end --------------------------------------------------------------------------------------------------
@@ -205,7 +206,11 @@ def _sentences(line: str, language: str) -> Iterator[str]:
     """Return the sentences of a line, each with the white space after it: those of sentencex, with some corrections.
 
     Text before or after a sentence that does not belong to it is a separate part, and so are table cells and their borders.
+    A line of a program is one part.
     """
+    if is_program_code(line):
+        yield line
+        return
     marks = "|" if "|" in line and _ROW.fullmatch(line) else found[1] if (found := _EMPHASIS.fullmatch(line)) else ""
     if marks:
         for number, part in enumerate(line.split(marks)):
