@@ -45,8 +45,8 @@ LINK_PAIRS = 80_000
 RARE = 40
 """A word that occurs at most so often in Tatoeba is rare there."""
 _PAIRS = {
-    "europarl": 12_000,
-    "tatoeba": 30_000,
+    "europarl": 60_000,
+    "tatoeba": 60_000,
     "rare": 60_000,
     "documentation": 5_000,
     "lists": 5_000,
