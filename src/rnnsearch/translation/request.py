@@ -13,6 +13,7 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.system import System
 from rnnsearch.text import units_of
+from rnnsearch.text.address import mixes_address
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
@@ -262,12 +263,16 @@ class Requests:
         return translations[: request.n]
 
     def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
-        """Move the hypotheses of a segment that have all its numbers, and each of its symbols once, to the front."""
+        """Move the hypotheses of a segment without faults to the front.
+
+        These have all its numbers and each of its symbols once, and do not mix *tu* and *vous*.
+        """
         hypotheses = request.queries[number].hypotheses
         seen = request.seen[number] if request.seen else None
         source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
         has_numbers = keeps_numbers and bool(missing_numbers(source, "", *self._languages))
-        if not has_numbers and not (seen and seen.places):
+        addresses = self.protection.is_on and self._languages[1] == "fr"
+        if not (has_numbers or addresses) and not (seen and seen.places):
             return hypotheses
 
         def faults(hypothesis: Hypothesis) -> int:
@@ -276,6 +281,8 @@ class Requests:
             if has_numbers:  # `[UNK]` may become a number
                 missing = missing_numbers(source, self._ordinary(self.target, tokens), *self._languages)
                 count += max(0, len(missing) - tokens.count(UNK_SYMBOL))
+            if addresses:
+                count += mixes_address(" ".join(tokens), "fr")
             return count
 
         return sorted(hypotheses, key=faults)

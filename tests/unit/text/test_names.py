@@ -148,7 +148,9 @@ def test_unpronounceable_words() -> None:
 @pytest.mark.parametrize("line", ["O'Reilly is here.", "Ask Mrs O’Neill.", "I know Sam O'Brien well."])
 def test_irish_names(line: str) -> None:
     """They are names wherever they are, and even if a part of them is a word."""
-    found = find_names(line, {"Ask", "Mrs", "Sam", "O'Reilly", "Brien"}.__contains__, lambda word: True) + find_titled_names(line)
+    found = find_names(line, {"Ask", "Mrs", "Sam", "O'Reilly", "Brien"}.__contains__, lambda word: True) + find_titled_names(
+        line
+    )
     names = {line[start:stop] for start, stop in found}
     assert names <= {"O'Reilly", "O’Neill", "O'Brien", "Sam O'Brien"}
     assert names

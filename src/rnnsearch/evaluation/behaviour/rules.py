@@ -8,6 +8,7 @@ from functools import cache
 import regex
 
 from rnnsearch.search.repetition import breaks_limits
+from rnnsearch.text.address import mixes_address
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.sentences import as_passage, has_words
@@ -17,8 +18,6 @@ Rule = Callable[[str, str, tuple[str, str]], str]
 
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _FINAL = regex.compile(r"([.?!…])[\s»”\"’')\]]*$")
-_FAMILIAR = regex.compile(r"(?i)(?<!\p{L})(?:tu|toi|te|ton|ta|tes|t['’]\p{L}+)(?!\p{L})")
-_FORMAL = regex.compile(r"(?i)(?<!\p{L})(?:vous|votre|vos)(?!\p{L})")
 _QUOTES = {"fr": r"«\s?[^«»]+\s?»", "en": r"“[^“”]+”|‘[^‘’]+’|'[^']+'|\"[^\"]+\""}
 _STRAIGHT = r"\"[^\"]+\""
 """Quotation marks that may remain unchanged in either language."""
@@ -73,7 +72,7 @@ def _quotes(source: str, target: str, languages: tuple[str, str]) -> str:
 
 
 def _one_address(source: str, target: str, languages: tuple[str, str]) -> str:
-    return "has tu and vous" if _FAMILIAR.search(target) and _FORMAL.search(target) else ""
+    return "has tu and vous" if mixes_address(target, languages[1]) else ""
 
 
 def _sentences(source: str, target: str, languages: tuple[str, str]) -> str:
