@@ -3,8 +3,9 @@
     python tools/rare_words.py --data DATA
 
 The training text of `tools/train_box.py` is aligned (`rnnsearch align --quality fast`), without the held-out sentences of
-Tatoeba. A word is rare if the text has it at most MOST times, and it is no plural of another word. Its translations are the
-words that are linked to it and to no other word. `rnnsearch.translation.rare_words` says how the lists are used.
+Tatoeba. A word is rare if the text has it at most MOST times, and it is no plural of another word and on no sign. Its
+translations are the words that are linked to it and to no other word. `rnnsearch.translation.rare_words` says how the lists
+are used.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import argparse
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 
@@ -46,6 +47,9 @@ _DETERMINERS = {
     "p": ("les", "des", "aux", "ces", "mes", "tes", "ses", "nos", "vos", "leurs", "deux", "trois"),
 }
 _AGREEMENT = {word: agreement for agreement, words in _DETERMINERS.items() for word in words}
+SIGNS = ("signs", "french-signs")
+"""Files of everyday pairs."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
 
 
@@ -89,8 +93,14 @@ def agreements(sentences: Iterable[Sequence[str]]) -> dict[str, str]:
     return {word: found.most_common(1)[0][0] for word, found in counts.items()}
 
 
-def entries_of(found: Iterable[Pair], agreement: dict[str, str]) -> Iterator[str]:
-    """The lines of the list: word, agreement of its translation, translations."""
+def words_of_signs() -> set[str]:
+    """The words of two or three on a sign, such as « entrée interdite », which is not translated word by word."""
+    signs = (side for pair in everyday(*SIGNS) for side in pair)
+    return {word.lower() for sign in signs if 1 < len(words := _LETTERS.findall(sign)) <= 3 for word in words}
+
+
+def entries_of(found: Iterable[Pair], agreement: dict[str, str], left_out: Set[str] = frozenset()) -> Iterator[str]:
+    """The lines of the list: word, agreement of its translation, translations; no word that is `left_out`."""
     counts: Counter[str] = Counter()
     translations: dict[str, Counter[str]] = defaultdict(Counter)
     for word, translation in found:
@@ -104,7 +114,7 @@ def entries_of(found: Iterable[Pair], agreement: dict[str, str]) -> Iterator[str
         (best, count), total = others.most_common(1)[0], others.total()
         accepted = {other: number for other, number in others.most_common() if number >= OTHERS * total}
         of_another = word.endswith(("s", "x")) and counts[word[:-1]] > MOST
-        is_rare = counts[word] <= MOST and best != word and not of_another
+        is_rare = counts[word] <= MOST and best != word and not of_another and word not in left_out
         if is_rare and count >= max(LEAST, SHARE * total, BACK * back[best]) and sum(accepted.values()) >= TOGETHER * total:
             yield "\t".join([word, agreement.get(best.split(" ")[0], ""), *accepted])
 
@@ -127,7 +137,7 @@ def main() -> None:
         ("en-fr", linked(english, french, links), agreements(french)),
         ("fr-en", linked(french, english, turned), {}),
     ):
-        rows = list(entries_of(found, agreement))
+        rows = list(entries_of(found, agreement, words_of_signs()))
         write_text(default_model(name) / RARE_WORDS, "".join(f"{row}\n" for row in rows))
         print(f"{name}: {len(rows):,} rare words")
 

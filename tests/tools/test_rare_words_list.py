@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rare_words import MOST, agreements, entries_of, linked
+from rare_words import MOST, agreements, entries_of, linked, words_of_signs
 
 SOURCES = [["The", "boiler", "of", "Anna"], ["Boiler", "room"], ["a", "wink"]]
 TARGETS = [["La", "chaudière", "d'", "Anna"], ["Salle", "des", "chaudières"], ["un", "clin", "d'", "œil"]]
@@ -42,6 +42,8 @@ def test_what_is_in_no_list() -> None:
     plural = [("ages", "lustres")] * 5
     assert list(entries_of([*plural, *[("age", "âge")] * (MOST + 1)], {})) == []  # the plural of a frequent word
     assert list(entries_of(plural, {})) == ["ages\t\tlustres"]
+    assert list(entries_of(plural, {}, {"ages"})) == []  # a word of signs
+    assert {"interdite", "prohibited"} & words_of_signs()
     assert list(entries_of([("eye", "œil")] * 50 + [("wink", "œil")] * 3, {})) == ["eye\t\tœil"]  # a part of its translation
     scattered = [("get", f"verbe{chr(97 + number // 2)}") for number in range(26)]
     assert list(entries_of(scattered, {})) == []

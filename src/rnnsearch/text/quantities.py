@@ -46,7 +46,7 @@ _CODES = (
 )
 """Codes of currencies (ISO 4217) that are no words; they stay as they are, and stand after the number."""
 _UNITS = (
-    r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
+    r"kg|g|mg|µg|km/h|km/s|km²|km|cm|mm|m²|m³|m/s|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
     r"|fl oz|oz|lbs?|ft"
 )
 _GAP = r"[ \u00a0\u202f\u2009]"

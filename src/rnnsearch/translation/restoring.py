@@ -275,7 +275,7 @@ class Seen:
 
 _ROMAN_ORDINAL = re.compile(r"([XVI]{2,})(e|è?me|ème)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
-_ORDINALS = {"en": re.compile(r"(\d+)(?:th|st|nd|rd)"), "fr": re.compile(r"(\d+)(?:th|st|n?d|rd|ne|de)")}
+_ORDINALS = {"en": re.compile(r"(\d+)(?:th|st|nd|rd|r|e)"), "fr": re.compile(r"(\d+)(?:th|st|n?d|rd|ne|de)")}
 """Ordinals in figures, in English with any ending, in French with those that only another language has."""
 
 

@@ -135,7 +135,16 @@ def test_rows_and_terms_move_with_the_words() -> None:
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("2th", "2nd"), ("21th", "21st"), ("13rd", "13th"), ("112nd", "112th"), ("3rd", "3rd"), ("2nd", "2nd"), ("th", "th")],
+    [
+        ("2th", "2nd"),
+        ("21th", "21st"),
+        ("13rd", "13th"),
+        ("112nd", "112th"),
+        ("3r", "3rd"),
+        ("2e", "2nd"),
+        ("3rd", "3rd"),
+        ("th", "th"),
+    ],
 )
 def test_english_ordinals(word: str, expected: str) -> None:
     one = Seen.of(["le", "étage"], "fr", len)
