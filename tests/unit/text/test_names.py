@@ -128,7 +128,7 @@ def test_a_filter_takes_few_other_words_for_its_own() -> None:
             "London Germany Greek Thursday February Wenesday Euripides French President Street wheelchair the",
             "Lindqvist Siemens",
         ),
-        (("fr", "en"), "Londres Allemagne États-Unis Etats Française Président rue été", "Lindqvist Siemens Mamadou"),
+        (("fr", "en"), "Londres Allemagne États-Unis Etats Française Président rue été", "Lindqvist Kowalczyk Mamadou"),
     ],
 )
 def test_the_words_of_the_installed_translators(languages: tuple[str, str], words: str, others: str) -> None:
