@@ -37,7 +37,7 @@ _PATTERNS = (
     r"(?:[$#>]\s+)?git (?:add|branch|checkout|clone|commit|diff|fetch|init|log|merge|pull|push|rebase|reset|status|tag)\b"
     r"(?: (?:-|\.|\"|[\w./:@~^-]+(?=$| )).*)?",
     r"[$]\s+[a-z][\w./-]*(?:\s.*)?|"
-    rf"(?:{_COMMANDS}) [-+]?[\w./~:@-]+(?: .*[-/.=:\d].*)?",
+    rf"(?:{_COMMANDS})(?=.*(?:[/~@=]| [-+]\w|\.\w)) [-+]?[\w./~:@-]+(?: .*)?",
     r"[\[{]\s*(?:\"[^\"]*\"\s*[:,].*|\{.*)[\]}],?|\"[\w-]+\":\s*(?:\".*\"|[\d.]+|true|false|null|[\[{].*),?",  # JSON
     r"[.#]?[\w-]+(?:[ ,>.:#][\w. ,>:#-]*)?\s*\{(?:\s*(?:[a-z-]+:\s*[^;{}]+;?\s*)++\}?)?",  # style sheets
 )

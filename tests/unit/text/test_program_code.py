@@ -33,6 +33,9 @@ $ ls -la
 git commit -m "Fix the bug"
 git push origin main
 docker run -it ubuntu
+cd /home/anna
+chmod +x run.sh
+curl https://example.org
 sudo apt-get install python3
 {"name": "Anna", "age": 5}
 "name": "value",
@@ -53,6 +56,9 @@ import path
 The class Foo is small:
 Let x = 5 and y = 6.
 curl your hair
+cd player
+docker container
+ssh connection 2
 git is a program
 "Hello": that is how a letter begins.
 1. Update the system set in the menu.
