@@ -48,7 +48,7 @@ def test_a_file_alone_whose_languages_are_needed(name: str, content: str, told: 
             b"<html><body>404</body></html>",
             "m.tmx: its name says TMX, but it begins otherwise; is it the right file?",
         ),
-        ("m.xlf.gz", gzip.compress(b"House\tMaison\n"), "m.xlf.gz: its name says XLIFF, but it begins otherwise"),
+        ("m.xlf.gz", gzip.compress(b"House\tMaison\n", mtime=0), "m.xlf.gz: its name says XLIFF, but it begins otherwise"),
         ("m.xlsx", b"PK\x03\x04\0\0", "m.xlsx: this is a spreadsheet; save it as CSV in UTF-8, and give that"),
         ("m.sdltm", b"SQLite format 3\0\x10\0", "m.sdltm: this is a database; export it, e.g. as TMX, and give that"),
         ("m.jsonl", b'{"en": "a", "fr": "b"}\n{"en": "a"\n', "; mend the line, or write the file again"),
