@@ -64,7 +64,7 @@ def learned(corpus: Corpus, agreeing: Steps, independent: Steps) -> tuple[Aligne
     """An aligner that has learned in so many steps, and the processor seconds that it took."""
     for path in corpus.folder.glob("*.part"):  # from which another setting would go on
         path.unlink()
-    with patch.dict(agreement._STEPS, fast=dict(zip(agreement.KINDS, (agreeing, independent), strict=True))):
+    with patch.dict(agreement._STEPS, best=dict(zip(agreement.KINDS, (agreeing, independent), strict=True))):
         began = time.process_time()
-        aligner = Aligner.learn(corpus, quality="fast")
+        aligner = Aligner.learn(corpus, quality="best")
         return aligner, time.process_time() - began

@@ -1,4 +1,4 @@
-"""Learns the weights of the probability of a link (`rnnsearch/alignment/link_weights.json`) from gold links.
+"""Learns the weights of both networks of the probability of a link (`rnnsearch/alignment/link_weights.json`) from gold links.
 
 The aligners learn from texts of different sizes (TEXTS), since the weights are to suit all of them, and a small text is to
 its language what a large one is to a language that is far away. The network learns the gold links of the two novels
@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,14 +24,14 @@ from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import TINY, sized
 from rnnsearch.alignment import LineLinks
-from rnnsearch.alignment.probability import EVIDENCE, WEIGHTS
+from rnnsearch.alignment.probability import EVIDENCE, SURROUNDINGS, WEIGHTS, Network, surroundings
 from rnnsearch.atomic import write_text
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
 
-HIDDEN, DECAY, POSSIBLE = 12, 8.0, 0.2
-"""Units; the weight of the sum of squared weights; the weight of a cell whose link is only possible."""
+POSSIBLE = 0.2
+"""The weight of a position pair whose link is only possible."""
 GENERATED = 0.6
-"""The weight of a cell of the built-in corpus, whose links are drawn by rule."""
+"""The weight of a position pair of the built-in corpus, whose links are drawn by rule."""
 TEXTS = {
     "novels": sized((30_000, 8_000), (200,)),
     "built-in": sized((2_000,), (200,)),
@@ -43,31 +44,42 @@ TEXTS = {
 """The first lines of each text from which aligners learn; None is all of them."""
 TRAINED = sized(500, 40)
 _OPPOSITE = {"forward": "backward", "backward": "forward", "source": "target", "target": "source"}
-TURNED = [EVIDENCE.index(re.sub("|".join(_OPPOSITE), lambda word: _OPPOSITE[word[0]], name)) for name in EVIDENCE]
-"""The places of the evidence if the source were the target."""
 Doubles = NDArray[np.float64]
-Cells = tuple[Doubles, Doubles, Doubles]
-"""The evidence of cells, whether each is linked, and the weight of each."""
+
+
+class Example(NamedTuple):
+    """A line whose links are known: its position pairs, and whether each is linked."""
+
+    line: LineLinks
+    lengths: tuple[int, int]
+    """The numbers of its source words and of its target words."""
+    linked: Doubles
+    weight: Doubles
 
 
 def main() -> None:
-    """Train, collect, fit, write."""
+    """Train aligners, collect the lines whose links are known, fit both networks, write their weights."""
     arguments = Parser(__doc__, "data", "output").parse_args()
     folder = arguments.output / "aligners"
     folder.mkdir(parents=True, exist_ok=True)
-    collected: list[Cells] = []
+    examples: list[Example] = []
     for name, sizes in TEXTS.items():
         for lines in sizes:
             text, known = known_links(name, lines, arguments.data, folder)
             aligner = learned(text, folder / f"{name}-{lines or 'all'}.aligner")
-            found = aligner.align(known.pairs())
-            for line, gold in zip(found, known.gold, strict=True):
-                evidence, linked, weight = cells(line, gold, GENERATED if name == "built-in" else 1.0)
-                collected.append((evidence, linked, weight / 2))
-                collected.append((evidence[:, TURNED], linked, weight / 2))
-    weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
+            pairs = list(known.pairs())
+            for line, pair, gold in zip(aligner.align(pairs), pairs, known.gold, strict=True):
+                examples.append(example(line, pair, gold, GENERATED if name == "built-in" else 1.0))
+    first = fit(examples, [of.line.evidence for of in examples], EVIDENCE, units=12, decay=8.0)
+    around = [surroundings_of(of, first) for of in examples]
+    # Three trainings differ in their first weights alone; one network has the mean of their outputs.
+    second = mean_of([fit(examples, around, SURROUNDINGS, units=6, decay=20.0, seed=seed) for seed in (1, 2, 3)])
     path = Path(TINY) / WEIGHTS.name if TINY else WEIGHTS
-    write_text(path, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
+    rounded = {
+        name: {part: np.round(values, 4).tolist() for part, values in network._asdict().items()}
+        for name, network in (("first", first), ("second", second))
+    }
+    write_text(path, json.dumps(rounded) + "\n")
     print(f"wrote {path}")
 
 
@@ -86,21 +98,35 @@ def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple
     return (beginning_of(text, lines) if lines else text), known
 
 
-def cells(line: LineLinks, gold: GoldLinks, weight: float) -> Cells:
-    """The cells of a line."""
+def example(line: LineLinks, pair: tuple[Sequence[str], Sequence[str]], gold: GoldLinks, weight: float) -> Example:
+    """Return a line with its gold links; `weight` is that of a position pair that is linked for sure, or not linked."""
     links = list(zip(line.source.tolist(), line.target.tolist(), strict=True))
     possible = np.array([link in gold.possible for link in links], bool)
     sure = np.array([link in gold.sure for link in links], bool)
-    return line.evidence, possible.astype(float), weight * np.where(possible & ~sure, POSSIBLE, 1.0)
+    weights = weight * np.where(possible & ~sure, POSSIBLE, 1.0)
+    return Example(line, (len(pair[0]), len(pair[1])), possible.astype(float), weights)
 
 
-def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str, Doubles]:
-    """The weights of the network with the least cross-entropy."""
-    mean, deviation = evidence_NK.mean(0), evidence_NK.std(0) + 1e-6
-    x, y, w = (torch.from_numpy(part) for part in ((evidence_NK - mean) / deviation, linked_N, weight_N))
-    torch.manual_seed(1)
+def surroundings_of(example: Example, first: Network) -> Doubles:
+    """Return the features of the second network for a line."""
+    line = example.line
+    starts, lengths = np.array([0, len(line.source)]), np.array([example.lengths])
+    return np.asarray(surroundings(first(line.evidence), line.source, line.target, starts, lengths))
+
+
+def fit(
+    examples: Sequence[Example], features: Sequence[Doubles], names: Sequence[str], units: int, decay: float, seed: int = 1
+) -> Network:
+    """Return the network with the least cross-entropy, plus `decay` times the sum of its squared weights."""
+    turned = [names.index(_turned(name)) for name in names]
+    features_NK = np.concatenate([side for of in features for side in (of, of[:, turned])])
+    mean, deviation = features_NK.mean(0), features_NK.std(0) + 1e-6
+    linked_N = np.concatenate([of.linked for of in examples for _ in range(2)])
+    weight_N = np.concatenate([of.weight / 2 for of in examples for _ in range(2)])
+    x, y, w = (torch.from_numpy(part) for part in ((features_NK - mean) / deviation, linked_N, weight_N))
+    torch.manual_seed(seed)
     K = x.shape[1]
-    shapes = {"linear": (K,), "constant": (), "hidden": (K, HIDDEN), "bias": (HIDDEN,), "out": (HIDDEN,)}
+    shapes = {"linear": (K,), "constant": (), "hidden": (K, units), "bias": (units,), "out": (units,)}
     scale = {"hidden": K**-0.5, "out": 0.1}
     weights = {
         name: (torch.randn(shape, dtype=torch.float64) * scale.get(name, 0.0)).requires_grad_()
@@ -113,9 +139,29 @@ def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str,
         hidden = torch.tanh(x @ weights["hidden"] + weights["bias"])
         z = x @ weights["linear"] + hidden @ weights["out"] + weights["constant"]
         total: torch.Tensor = torch.nn.functional.binary_cross_entropy_with_logits(z, y, w, reduction="sum")
-        total = total + DECAY * sum((part**2).sum() for part in weights.values())
+        total = total + decay * sum((part**2).sum() for part in weights.values())
         total.backward()
         return total
 
     optimizer.step(cost)
-    return {"mean": mean, "deviation": deviation} | {name: part.detach().numpy() for name, part in weights.items()}
+    return Network(mean, deviation, **{name: part.detach().numpy() for name, part in weights.items()})
+
+
+def _turned(name: str) -> str:
+    """Return the name of the feature that this one becomes if the source is the target."""
+    name = re.sub(r"at (\S+), (\S+)", r"at \2, \1", name)
+    return re.sub("|".join(_OPPOSITE), lambda word: _OPPOSITE[word[0]], name)
+
+
+def mean_of(networks: Sequence[Network]) -> Network:
+    """Return the network whose output, before the sigmoid, is the mean of those of networks with the same features."""
+    count = len(networks)
+    return Network(
+        networks[0].mean,
+        networks[0].deviation,
+        np.mean([of.linear for of in networks], axis=0),
+        np.concatenate([of.hidden for of in networks], axis=1),
+        np.concatenate([of.bias for of in networks]),
+        np.concatenate([of.out for of in networks]) / count,
+        np.mean([of.constant for of in networks], axis=0),
+    )

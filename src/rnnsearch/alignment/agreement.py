@@ -54,6 +54,9 @@ _STEPS: dict[Quality, dict[str, tuple[int, int]]] = {
 
 Those of "fast" were chosen by `benchmarks/alignment/aligner_steps.py`.
 """
+_LONG = 150_000
+"""A text with fewer sentence pairs is learned in the steps of "best" by either quality: it takes minutes, and fewer steps would
+cost more errors than in a long text."""
 _P_0 = {"agreeing": 0.05, "independent": 0.01}
 """The probability that a word is NULL-aligned."""
 _NULL_PRIOR = 10.0
@@ -211,15 +214,20 @@ def train(
         before = known.get(name)
         nulls = (np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))) if before is None else before.nulls
         state = replace(state, step=0, nulls=nulls, learned=True, lexicon=None)
-        state, lexicon = _phase(corpus, name, state, _STEPS[quality][name], advance, before)
+        state, lexicon = _phase(corpus, name, state, _steps(quality, corpus.pairs)[name], advance, before)
         models.append(Models(lexicon, state.nulls, state.jumps, _P_0[name]))
     corpus.types.end()
     return models[0], models[1], state.log_likelihoods
 
 
-def steps(quality: Quality = "best") -> int:
-    """Return the number of steps of a training, each of which processes all sentence pairs."""
-    return sum(map(sum, _STEPS[quality].values()))
+def steps(quality: Quality, pairs: int) -> int:
+    """Return the number of steps of a training on so many sentence pairs, each of which processes all of them."""
+    return sum(map(sum, _steps(quality, pairs).values()))
+
+
+def _steps(quality: Quality, pairs: int) -> dict[str, tuple[int, int]]:
+    """Return the numbers of steps of both kinds of models for a text of so many sentence pairs."""
+    return _STEPS[quality if pairs >= _LONG else "best"]
 
 
 def _phase(

@@ -1,18 +1,21 @@
-"""The probability of a link, which a small neural network predicts from all models and from the neighbouring links.
+"""The probability of a link, which two small neural networks predict, the second from the predictions of the first.
 
 The posterior probabilities of the models that were trained to agree are overconfident, and those of the independent models
-are wrong more often. The network therefore receives them together with other features: whether one of the two words has
-another likely link, whether the neighbouring words are linked, how frequent the words are, and how far apart their relative
-positions are. No feature depends on a language or on the size of a text. The weights were learned from hand-aligned
-sentences: two novels of `alibi` (French and English), and news and other text of Spanish, Italian, Dutch, Portuguese and
-Russian with English; and from training sentences of the built-in corpus. `benchmarks/alignment/link_weights.py` learns them
-again.
+are wrong more often. The first network therefore receives them together with other features: whether one of the two words
+has another likely link, whether the neighbouring words are linked, how frequent the words are, and how far apart their
+relative positions are. It predicts each link by itself. The second network corrects its predictions by those of the links
+around: two words are more likely to be linked if the words before and after them are, and less if each has a better link.
+
+No feature depends on a language or on the size of a text. The weights were learned from hand-aligned sentences: two novels
+of `alibi` (French and English), and news and other text of Spanish, Italian, Dutch, Portuguese and Russian with English; and
+from training sentences of the built-in corpus. `benchmarks/alignment/link_weights.py` learns them again.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,8 @@ Ids = NDArray[np.integer]
 
 _REACH = 3
 """The greatest distance, in words, of the neighbouring position pairs."""
+_CERTAIN = 1e-4
+"""The second network reads no logit of a prediction nearer to 0 or 1 than this."""
 # The features of each model, and the names of all features.
 _OF_MODELS = (
     *("logit forward", "logit backward", "t forward", "t backward", "forward null", "backward null"),
@@ -35,6 +40,17 @@ _OF_MODELS = (
 EVIDENCE = (
     *(f"{kind}, {models}" for kind in _OF_MODELS for models in ("agreeing", "independent")),
     *("source frequency", "target frequency", "distance"),
+)
+# The position pairs around a position pair whose predictions the second network reads: (source, target) distances in words.
+_AROUND = (
+    *((1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1)),
+    *((0, -1), (1, -1), (-1, 1), (2, 2), (-2, -2)),
+)
+SURROUNDINGS = (
+    "logit",
+    *(f"prediction at {i:+}, {j:+}" for i, j in _AROUND),
+    *("other links of the source word", "other links of the target word"),
+    *("rival of the source word", "rival of the target word"),
 )
 WEIGHTS = Path(__file__).with_name("link_weights.json")
 
@@ -104,17 +120,61 @@ def _evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_sha
     return features
 
 
-def probability(evidence_NK: Floats) -> Floats:
-    """Return the probabilities of N links (N) from their features (N, K).
+def surroundings(p_N: Floats, i_N: Ids, j_N: Ids, starts_P: Ids, lengths_P2: Ids) -> Floats:
+    """Return the features of the second network: N position pairs × SURROUNDINGS.
 
-    The network has a linear part and one hidden layer of tanh units, both on standardised features, and a sigmoid output.
+    p are the predictions of the first network, and 0 for all position pairs that are not given; i and j are the positions of
+    the two words. `starts_P` says where the position pairs of each sentence pair begin, and where the last ones end;
+    `lengths_P2` are the numbers of source words and of target words of each sentence pair.
     """
-    w = _weights()
-    parts = w["mean"], w["deviation"], w["linear"], w["hidden"], w["bias"]
-    # The sums are taken in the same order for any number of links, so that a link does not depend on others.
-    z_N, z_NH = (compiled.loops.sums if compiled.loops else _sums)(evidence_NK, *parts)
-    z_N = z_N + (np.tanh(z_NH) * w["out"]).sum(1) + w["constant"]
-    return np.asarray(1 / (1 + np.exp(-z_N)))
+    if compiled.loops:
+        features: Floats = compiled.loops.surroundings(p_N, i_N, j_N, starts_P, lengths_P2, np.array(_AROUND), _CERTAIN)
+        return features
+    features = np.empty((len(p_N), len(SURROUNDINGS)))
+    for begin, end, (S, T) in zip(starts_P[:-1], starts_P[1:], lengths_P2, strict=True):
+        p, i, j = p_N[begin:end], i_N[begin:end], j_N[begin:end]
+        # As in `_evidence`, there is a margin on all sides, and only the corners outside are linked.
+        p_ST = np.zeros((S + 4, T + 4))
+        p_ST[i + 2, j + 2] = p
+        p_ST[1, 1] = p_ST[S + 2, T + 2] = 1
+        inside = p_ST[2:-2, 2:-2]
+        here = features[begin:end]
+        clipped = np.clip(p, _CERTAIN, 1 - _CERTAIN)
+        here[:, 0] = np.log(clipped / (1 - clipped))
+        for n, (down, right) in enumerate(_AROUND, 1):
+            here[:, n] = p_ST[i + 2 + down, j + 2 + right]
+        here[:, -4], here[:, -3] = inside.sum(1)[i] - p, inside.sum(0)[j] - p
+        here[:, -2], here[:, -1] = _rival(inside[None])[0][i, j], _rival(inside.T[None])[0].T[i, j]
+    return features
+
+
+class Network(NamedTuple):
+    """The weights of a network with a linear part, one hidden layer of H tanh units, and a sigmoid output.
+
+    The linear part and the hidden layer read the K features, each standardised by its mean and its standard deviation.
+    """
+
+    mean: Floats
+    deviation: Floats
+    linear: Floats
+    hidden: Floats
+    bias: Floats
+    out: Floats
+    constant: Floats
+
+    def __call__(self, x_NK: Floats) -> Floats:
+        """Return the probabilities of N links (N) from their features (N, K)."""
+        # The sums are taken in the same order for any number of links, so that a link does not depend on others.
+        parts = self.mean, self.deviation, self.linear, self.hidden, self.bias
+        z_N, z_NH = (compiled.loops.sums if compiled.loops else _sums)(x_NK, *parts)
+        z_N = z_N + (np.tanh(z_NH) * self.out).sum(1) + self.constant
+        return np.asarray(1 / (1 + np.exp(-z_N)))
+
+
+def probability(evidence_NK: Floats, i_N: Ids, j_N: Ids, starts_P: Ids, lengths_P2: Ids) -> Floats:
+    """Return the probabilities of N links (N) from their evidence (N, K); the other arguments are those of `surroundings`."""
+    first, second = networks()
+    return second(surroundings(first(evidence_NK), i_N, j_N, starts_P, lengths_P2))
 
 
 def _sums(
@@ -126,18 +186,24 @@ def _sums(
 
 
 @cache
-def _weights() -> dict[str, Floats]:
-    """Read the weights of the network by name. Raises RnnsearchError if their file is damaged."""
+def networks() -> tuple[Network, Network]:
+    """Read both networks. Raises RnnsearchError if their file is damaged."""
     try:
-        arrays: dict[str, Floats] = {name: np.array(values, np.float64) for name, values in read_json(WEIGHTS).items()}
-        kinds, hidden = len(EVIDENCE), len(arrays.get("bias", ()))
-        of_kinds = {name: Array("float64", (kinds,)) for name in ("mean", "linear")}
-        of_hidden = {name: Array("float64", (hidden,)) for name in ("bias", "out")}
-        expected = of_kinds | of_hidden | {"constant": Array("float64", ()), "hidden": Array("float64", (kinds, hidden))}
-        check_arrays(arrays, expected | {"deviation": Array("float64", (kinds,), 1e-12)})
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        of_networks = read_json(WEIGHTS)
+        return (_network(of_networks["first"], len(EVIDENCE)), _network(of_networks["second"], len(SURROUNDINGS)))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise RnnsearchError(f"{WEIGHTS}: damaged ({error}); install rnnsearch again") from None
-    return arrays
+
+
+def _network(weights: dict[str, list[float]], features: int) -> Network:
+    """Return the network of these weights, after a check of their shapes. Raises ValueError if one is wrong."""
+    arrays: dict[str, Floats] = {name: np.array(values, np.float64) for name, values in weights.items()}
+    units = len(arrays.get("bias", ()))
+    of_features = {name: Array("float64", (features,)) for name in ("mean", "linear")}
+    of_units = {name: Array("float64", (units,)) for name in ("bias", "out")}
+    expected = of_features | of_units | {"constant": Array("float64", ()), "hidden": Array("float64", (features, units))}
+    check_arrays(arrays, expected | {"deviation": Array("float64", (features,), 1e-12)})
+    return Network(**arrays)
 
 
 def _rival(p_MST: Floats) -> Floats:

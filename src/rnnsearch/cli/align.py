@@ -367,5 +367,5 @@ def _learned(stack: ExitStack, text: _Text, learning: _Learning, output: Path | 
     if not corpus.lines:
         raise text.nothing()
     print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
-    with bar("learning", total=corpus.pairs * steps(quality)) as advance:
+    with bar("learning", total=corpus.pairs * steps(quality, corpus.pairs)) as advance:
         return Aligner.learn(corpus, advance, known=known, quality=quality), corpus

@@ -118,7 +118,7 @@ def _learn(file: Path, save: Path | None, reverse: bool, scores: bool, quality: 
         sizes = sizes[1], sizes[0]
     multiplier = sum(target / source for source, target in zip(*sizes, strict=True) if source) / corpus.lines
     print(f"expected target length = source length * {multiplier:g}", file=sys.stderr)
-    with bar("learning", total=corpus.pairs * steps(quality)) as advance:
+    with bar("learning", total=corpus.pairs * steps(quality, corpus.pairs)) as advance:
         aligner = Aligner.learn(corpus, advance, quality=quality)
     if save is not None:
         aligner.save(save)

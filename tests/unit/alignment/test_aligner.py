@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.alignment import Aligner, Corpus, LineLinks, bitext, lexicon, read_joined, steps
+from rnnsearch.alignment import Aligner, Corpus, LineLinks, agreement, bitext, lexicon, read_joined, steps
 from rnnsearch.alignment.agreement import train
 from rnnsearch.alignment.ascending import Ascending
 from rnnsearch.alignment.bitext import LONGEST
@@ -194,10 +194,13 @@ def test_any_number_of_threads_computes_the_same_bits(monkeypatch: pytest.Monkey
     assert same(*by_threads)
 
 
-def test_a_fast_training_takes_fewer_steps_and_links_words_too() -> None:
+def test_a_fast_training_takes_fewer_steps_on_a_long_text_and_links_words_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steps("fast", 1_000_000) <= steps("best", 1_000_000) / 2
+    assert steps("fast", 10_000) == steps("best", 10_000)
+    monkeypatch.setattr(agreement, "_LONG", 50)
     text, told = some_text(60), []
     links = [line.links() for line in Aligner.learn(text, told.append, quality="fast").align(text)]
-    assert sum(told) == 60 * steps("fast") <= 60 * steps() / 2
+    assert sum(told) == 60 * steps("fast", 60)
     assert sum(map(len, links)) > sum(len(source.split()) for source, _ in text) / 2
 
 

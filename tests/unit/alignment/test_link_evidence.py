@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
+from rnnsearch.alignment.probability import EVIDENCE, SURROUNDINGS, evidence, networks, probability, surroundings
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 
 
@@ -27,7 +27,7 @@ def test_evidence_of_a_pair_says_what_is_around_each_cell(S: int, T: int, seed: 
         patch.setattr(compiled, "loops", None)
         assert evidence(*given_) == pytest.approx(found, rel=1e-3, abs=1e-5)
     assert found.shape == (S * T, len(EVIDENCE))
-    chance = probability(found)
+    chance = networks()[0](found)
     assert ((chance > 0) & (chance < 1)).all()
     found = found.T.reshape(len(EVIDENCE), S, T)
     known = dict(zip(EVIDENCE, found, strict=True))
@@ -49,6 +49,45 @@ def test_evidence_of_a_pair_says_what_is_around_each_cell(S: int, T: int, seed: 
         assert known[f"logit backward, {models}"] == pytest.approx(
             np.log(backward[n] / (1 - backward[n])), rel=1e-3, abs=1e-4
         )
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+def test_the_second_network_reads_the_predictions_around_each_link(sizes: list[tuple[int, int]], seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    lengths = np.array(sizes)
+    # Of each pair, some position pairs are given, with predictions some of which are equal.
+    given_ = [np.flatnonzero(draw.random(S * T) < 0.6) for S, T in sizes]
+    starts = np.cumsum([0, *map(len, given_)])
+    i, j = (
+        np.concatenate([np.divmod(cells, max(1, T))[side] for cells, (_, T) in zip(given_, sizes, strict=True)])
+        for side in (0, 1)
+    )
+    p = draw.choice([0.02, 0.3, 0.5, 0.999999], len(i)) * draw.choice([1, 0.9], len(i))
+    found = surroundings(p, i, j, starts, lengths)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "loops", None)
+        assert surroundings(p, i, j, starts, lengths) == pytest.approx(found, abs=1e-9)
+    for pair, (S, T) in enumerate(sizes):
+        here = range(starts[pair], starts[pair + 1])
+        of_cells = {(int(i[n]), int(j[n])): float(p[n]) for n in here} | {(-1, -1): 1.0, (S, T): 1.0}
+        for n in here:
+            known = dict(zip(SURROUNDINGS, found[n], strict=True))
+            at = int(i[n]), int(j[n])
+            assert known["prediction at +1, -1"] == of_cells.get((at[0] + 1, at[1] - 1), 0)
+            assert known["prediction at -2, -2"] == of_cells.get((at[0] - 2, at[1] - 2), 0)
+            others = [of_cells.get((at[0], t), 0) for t in range(T) if t != at[1]]
+            assert known["other links of the source word"] == pytest.approx(sum(others))
+            assert known["rival of the source word"] == max(others, default=0)
+            assert known["rival of the target word"] == max((of_cells.get((s, at[1]), 0) for s in range(S) if s != at[0]), default=0)
+
+
+def test_the_probability_of_a_link_does_not_depend_on_other_pairs() -> None:
+    draw = np.random.default_rng(1)
+    features = draw.normal(size=(30, len(EVIDENCE)))
+    i, j = np.divmod(np.arange(15), 5)
+    together = probability(features, np.tile(i, 2), np.tile(j, 2), np.array([0, 15, 30]), np.array([[3, 5]] * 2))
+    alone = [probability(part, i, j, np.array([0, 15]), np.array([[3, 5]])) for part in (features[:15], features[15:])]
+    assert (together == np.concatenate(alone)).all()
 
 
 def test_words_written_alike() -> None:

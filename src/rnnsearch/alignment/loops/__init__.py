@@ -14,6 +14,6 @@ from __future__ import annotations
 
 from rnnsearch.alignment.loops.cells import fill_cells, index_cells, of_stems
 from rnnsearch.alignment.loops.expectation_step import expectations
-from rnnsearch.alignment.loops.features import evidence, linked, sums
+from rnnsearch.alignment.loops.features import evidence, linked, sums, surroundings
 
-__all__ = ["evidence", "expectations", "fill_cells", "index_cells", "linked", "of_stems", "sums"]
+__all__ = ["evidence", "expectations", "fill_cells", "index_cells", "linked", "of_stems", "sums", "surroundings"]

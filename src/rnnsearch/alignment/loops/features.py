@@ -1,4 +1,4 @@
-"""The features of links that `probability` reads, the sums of its network, and the choice of the links of a line."""
+"""The features of links that `probability` reads, the sums of its networks, and the choice of the links of a line."""
 
 from __future__ import annotations
 
@@ -94,6 +94,46 @@ def _of_models(
                 near += around[x + d, y + d - 1] + around[x - d, y - d + 1]
                 near += around[x + d - 1, y + d] + around[x - d + 1, y - d]
             features[n, 10 * M + m] = near
+
+
+@compiled_loop
+def surroundings(p_N: Any, i_N: Any, j_N: Any, starts_P: Any, lengths_P2: Any, around: Any, certain: float) -> Any:
+    """Return `probability.surroundings`; `around` and `certain` are its constants."""
+    K = 1 + len(around)
+    features = np.empty((len(p_N), K + 4))
+    for pair in range(len(lengths_P2)):
+        begin, end, (S, T) = starts_P[pair], starts_P[pair + 1], lengths_P2[pair]
+        if begin == end:
+            continue
+        # The predictions, with a margin; outside the sentences, only their corners are linked. The sum of each word's
+        # predictions, and the two greatest ones.
+        p_ST = np.zeros((S + 4, T + 4))
+        p_ST[1, 1] = p_ST[S + 2, T + 2] = 1
+        of_source, of_target = np.zeros((S, 3)), np.zeros((T, 3))
+        for n in range(begin, end):
+            p_ST[i_N[n] + 2, j_N[n] + 2] = p_N[n]
+            _add(of_source[i_N[n]], p_N[n])
+            _add(of_target[j_N[n]], p_N[n])
+        for n in range(begin, end):
+            i, j, row = i_N[n], j_N[n], features[n]
+            p = min(max(p_N[n], certain), 1 - certain)
+            row[0] = np.log(p / (1 - p))
+            for k in range(len(around)):
+                row[1 + k] = p_ST[i + 2 + around[k, 0], j + 2 + around[k, 1]]
+            row[K], row[K + 1] = of_source[i, 0] - p_N[n], of_target[j, 0] - p_N[n]
+            row[K + 2] = of_source[i, 2] if p_N[n] == of_source[i, 1] else of_source[i, 1]
+            row[K + 3] = of_target[j, 2] if p_N[n] == of_target[j, 1] else of_target[j, 1]
+    return features
+
+
+@compiled_loop
+def _add(of_word: Any, p: float) -> None:
+    """Add a prediction to the sum of those of a word, and to its two greatest ones."""
+    of_word[0] += p
+    if p > of_word[1]:
+        of_word[2], of_word[1] = of_word[1], p
+    elif p > of_word[2]:
+        of_word[2] = p
 
 
 @compiled_loop
