@@ -1,25 +1,234 @@
-"""Shorthand that people type in place of words, which a model has hardly seen: *w/o*, *@*, and *No.* before a number."""
+"""Shorthand that people type in place of words, which a model has hardly seen: *w/o*, *ASAP*, *Mon-Fri*, *stp*, *7j/7*."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
 from rnnsearch.text.expressions import Expression
 
-_RULES = {
-    "en": (
-        ("/", Expression(r"(?<![\w/])w/o(?![\w/])"), "without"),
-        ("/", Expression(r"(?<![\w/])w/ ?(?=[\p{L}\d])"), "with "),
-        ("@", Expression(r"(?<=\s)@(?=\s)"), "at"),
-        ("No.", Expression(r"^No\. ?(?=\d)"), "Number "),
-        ("No.", Expression(r"(?<!\w)No\. ?(?=\d)"), "number "),
-    ),
-    "fr": (("@", Expression(r"(?<=\s)@(?=\s)"), "à"),),
+_WORDS = {
+    "en": {
+        "abt": "about",
+        "asap": "as soon as possible",
+        "bday": "birthday",
+        "brb": "be right back",
+        "btw": "by the way",
+        "cuz": "because",
+        "e.g.": "for example",
+        "fyi": "for your information",
+        "i.e.": "that is",
+        "idk": "I don't know",
+        "imho": "in my humble opinion",
+        "imo": "in my opinion",
+        "jk": "just kidding",
+        "lmk": "let me know",
+        "np": "no problem",
+        "nvm": "never mind",
+        "omw": "on my way",
+        "pls": "please",
+        "plz": "please",
+        "ppl": "people",
+        "tba": "to be announced",
+        "tbc": "to be confirmed",
+        "tbd": "to be decided",
+        "tbh": "to be honest",
+        "thx": "thanks",
+        "tmr": "tomorrow",
+        "tmrw": "tomorrow",
+        "ur": "your",
+        "w/o": "without",
+        "yw": "you're welcome",
+    },
+    "fr": {
+        "ajd": "aujourd'hui",
+        "bcp": "beaucoup",
+        "bjr": "bonjour",
+        "bsr": "bonsoir",
+        "c.-à-d.": "c'est-à-dire",
+        "càd": "c'est-à-dire",
+        "cdlt": "cordialement",
+        "cdt": "cordialement",
+        "chui": "je suis",
+        "chuis": "je suis",
+        "dsl": "désolé",
+        "env.": "environ",
+        "jpp": "je n'en peux plus",
+        "jsp": "je ne sais pas",
+        "jtm": "je t'aime",
+        "mlle": "Mademoiselle",
+        "mlles": "Mesdemoiselles",
+        "mtn": "maintenant",
+        "osef": "on s'en fiche",
+        "biz": "bises",
+        "pcq": "parce que",
+        "pk": "pourquoi",
+        "qqch": "quelque chose",
+        "qqn": "quelqu'un",
+        "rdv": "rendez-vous",
+        "slt": "salut",
+        "stp": "s'il te plaît",
+        "svp": "s'il vous plaît",
+        "tjrs": "toujours",
+        "tjs": "toujours",
+        "tkt": "ne t'inquiète pas",
+        "tlm": "tout le monde",
+        "tt": "tout",
+    },
 }
-"""For a language, the rules: a string that their matches contain, the pattern, and the words."""
+"""For a language, abbreviations in small letters, and the words that they stand for."""
+
+_DAYS = {
+    "en": {
+        "Mon": "Monday",
+        "Tue": "Tuesday",
+        "Tues": "Tuesday",
+        "Wed": "Wednesday",
+        "Thu": "Thursday",
+        "Thur": "Thursday",
+        "Thurs": "Thursday",
+        "Fri": "Friday",
+        "Sat": "Saturday",
+        "Sun": "Sunday",
+    },
+    "fr": {
+        "lun": "lundi",
+        "mar": "mardi",
+        "mer": "mercredi",
+        "jeu": "jeudi",
+        "ven": "vendredi",
+        "sam": "samedi",
+        "dim": "dimanche",
+    },
+}
+_MONTHS = {
+    "en": {
+        "Jan": "January",
+        "Feb": "February",
+        "Mar": "March",
+        "Apr": "April",
+        "Jun": "June",
+        "Jul": "July",
+        "Aug": "August",
+        "Sept": "September",
+        "Sep": "September",
+        "Oct": "October",
+        "Nov": "November",
+        "Dec": "December",
+    },
+    "fr": {
+        "janv": "janvier",
+        "févr": "février",
+        "fév": "février",
+        "avr": "avril",
+        "juil": "juillet",
+        "sept": "septembre",
+        "oct": "octobre",
+        "nov": "novembre",
+        "déc": "décembre",
+    },
+}
+_TO = {"en": " to ", "fr": " à "}
+"""What stands between the first and the last day of several."""
+_GAP = r"[ \u00a0\u202f]"
+_MARKS = ".,;:!?…()«»\"'"
+"""Punctuation beside a word."""
+
+
+def _any(words: dict[str, str]) -> str:
+    """Return the pattern of any of these abbreviations, longer ones before their beginnings."""
+    return "|".join(sorted((word.replace(".", r"\.") for word in words), key=len, reverse=True))
+
+
+def _spelled(match: Any, words: dict[str, str]) -> str:
+    """Return the words for an abbreviation, with a capital at the beginning of a line or sentence, or if it has one."""
+    spelled = words[match[0].lower()]
+    written_in_capitals = match[0].isupper()
+    if written_in_capitals and len(match[0]) < 3:  # *JK* are initials
+        return str(match[0])
+    begins = not match.string[: match.start()].strip() or match.string[: match.start()].rstrip()[-1] in ".!?"
+    capital = match[0][0].isupper() and (begins or not written_in_capitals)
+    return spelled[0].upper() + spelled[1:] if capital else spelled
+
+
+def _named(match: Any, names: dict[str, str]) -> str:
+    """Return the name of a day or a month for its abbreviation."""
+    name = names.get(match["name"]) or names[match["name"].capitalize()]
+    return name.capitalize() if match["name"][0].isupper() else name
+
+
+def _range(match: Any, names: dict[str, str], between: str) -> str:
+    """Return both days of a range for their abbreviations."""
+    first, last = (names.get(match[end]) or names[match[end].capitalize()] for end in ("first", "last"))
+    return (first.capitalize() if match["first"][0].isupper() else first) + between + last
+
+
+Rule = tuple[Sequence[str], Expression, "str | Callable[[Any], str]"]
+
+
+def _rules(language: str, after_a_month: str) -> tuple[Rule, ...]:
+    """Return the rules of days and months of a language; `after_a_month` is what follows one before a number."""
+    days, months = _DAYS[language], _MONTHS[language]
+    if language == "fr":  # which writes days and months in small letters, but at the beginning of a line
+        days, months = ({**names, **{name.capitalize(): of for name, of in names.items()}} for names in (days, months))
+    day, month = rf"(?:{_any(days)})", rf"(?P<name>{_any(months)})"
+    days_range = rf"(?<![\w-])(?P<first>{day})\.?{_GAP}?[-–]{_GAP}?(?P<last>{day})(?![\w-]){_INNER_STOP}"
+    return (
+        ("-–", Expression(days_range), partial(_range, names=days, between=_TO[language])),
+        (_DIGITS, Expression(rf"(?<=(?<!\w)\d\d?{_GAP}){month}(?![\w'’]){_INNER_STOP}"), partial(_named, names=months)),
+        (_DIGITS, Expression(rf"(?<!\w){month}{after_a_month}"), partial(_named, names=months)),
+    )
+
+
+_DIGITS = "0123456789"
+_INNER_STOP = r"(?:\.(?=\s*\S))?"
+"""The full stop of an abbreviation; at the end of a line, it is that of the sentence as well."""
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "en": (
+        (("/",), Expression(r"(?<![\w/])w/(?!o(?![\w/])) ?(?=[\p{L}\d])"), "with "),
+        (("@",), Expression(r"(?<=\s)@(?=\s)"), "at"),
+        (("No.",), Expression(r"^No\. ?(?=\d)"), "Number "),
+        (("No.",), Expression(r"(?<!\w)No\. ?(?=\d)"), "number "),
+        (("24/7",), Expression(r"(?<![\w/])24/7(?![\w/])"), "24 hours a day, 7 days a week"),
+        (("/h",), Expression(r"(?<=\d)/h(?:ou)?r(?![\w/])"), " per hour"),
+        (("/mo",), Expression(r"(?<=\d)/mo(?![\w/])"), " per month"),
+        (("/",), Expression(r"(?<=\d)/(?=(?:day|night|week|month|year|person|mile|lb)(?![\w/]))"), " per "),
+        (("hr",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?hrs?(?!\w){_INNER_STOP}"), " hours"),
+        (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),
+        *_rules("en", rf"\.?(?={_GAP}\d)"),
+    ),
+    "fr": (
+        (("@",), Expression(r"(?<=\s)@(?=\s)"), "à"),
+        (("24",), Expression(rf"(?<![\w/])24{_GAP}?h?{_GAP}?/{_GAP}?24(?:{_GAP}?h)?(?![\w/])"), "24 heures sur 24"),
+        (("7",), Expression(rf"(?<![\w/])7{_GAP}?(?:j|jours)?{_GAP}?/{_GAP}?7(?:{_GAP}?j)?(?![\w/])"), "7 jours sur 7"),
+        (("7",), Expression(rf"(?<![\w/])([56]){_GAP}?(?:j|jours){_GAP}?/{_GAP}?7(?![\w/])"), r"\1 jours sur 7"),
+        # `quantities` reads times of the day. These are durations.
+        (
+            ("h",),
+            Expression(
+                rf"(?<=(?<!\w)(?i:pendant|durant|dans|en|depuis|environ|encore|reste){_GAP}\d{{1,3}}){_GAP}?h(?![\w/]|{_GAP}?\d)"
+            ),
+            " heures",
+        ),
+        (("h",), Expression(rf"(?<=(?<![\w,.])\d{{1,3}}){_GAP}?h(?={_GAP}(?:de{_GAP}(?!l)|d['’]))"), " heures"),
+        # Without a full stop, `sept` is a number.
+        *_rules("fr", rf"\.(?={_GAP}\d)"),
+    ),
+}
+"""For a language, the rules: strings of which their matches contain one, the pattern, and the words."""
+_OF_WORDS = {
+    language: Expression(rf"(?i)(?<![\w'’./@#&-])(?:{_any(words)})(?![\w'’/@&-]|\.\w)") for language, words in _WORDS.items()
+}
 
 
 def spelled_out(line: str, language: str) -> str:
     """Return a line of this language with words in place of shorthand."""
-    for letters, pattern, words in _RULES.get(language, ()):
-        if letters in line:
-            line = pattern.sub(words, line)
+    words = _WORDS.get(language, {})
+    # The pattern is compiled for lines that may have one of the words, and those are few.
+    if any(word in words or word.strip(_MARKS) in words for word in line.lower().split()):
+        line = _OF_WORDS[language].sub(partial(_spelled, words=words), line)
+    for parts, pattern, replacement in _RULES.get(language, ()):
+        if any(part in line for part in parts):
+            line = pattern.sub(replacement, line)
     return line

@@ -12,8 +12,46 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "meet me @ 5pm, write to @anna or a@b.org", "meet me at 5pm, write to @anna or a@b.org"),
         ("en", "No. 10, see No.5. No. It is late.", "Number 10, see number 5. No. It is late."),
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
-        ("fr", "RDV @ 17h", "RDV à 17h"),
+        ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
+        (
+            "en",
+            "FYI: pls come asap, thx! Tbh, I am omw.",
+            "For your information: please come as soon as possible, thanks! To be honest, I am on my way.",
+        ),
+        ("en", "JK Rowling and TTYL.com, fyi.org", "JK Rowling and TTYL.com, fyi.org"),
+        ("en", "fruit, e.g. apples, i.e. food", "fruit, for example apples, that is food"),
+        (
+            "en",
+            "Open 24/7, Mon.-Fri. 9-5; Sat–Sun",
+            "Open 24 hours a day, 7 days a week, Monday to Friday 9-5; Saturday to Sunday",
+        ),
+        (
+            "en",
+            "I met Jan on 5 Jan. 1980, Sept. 3 and Mar 5. The sun sat.",
+            "I met Jan on 5 January 1980, September 3 and March 5. The sun sat.",
+        ),
+        (
+            "en",
+            "40 hrs, 30 mins. later, $5/hr, $40/mo, €12/night",
+            "40 hours, 30 minutes later, $5 per hour, $40 per month, €12 per night",
+        ),
+        (
+            "fr",
+            "Mlle Durand, stp, SVP. Jsp, bcp de monde",
+            "Mademoiselle Durand, s'il te plaît, s'il vous plaît. Je ne sais pas, beaucoup de monde",
+        ),
+        ("fr", "lun.-ven. 24h/24 et 7j/7, 6j/7", "lundi à vendredi 24 heures sur 24 et 7 jours sur 7, 6 jours sur 7"),
+        (
+            "fr",
+            "les sept 3, le 14 juil. à sept heures, sept. 2020, le 5 oct.",
+            "les sept 3, le 14 juillet à sept heures, septembre 2020, le 5 octobre.",
+        ),
+        (
+            "fr",
+            "2 h de retard, pendant 3h, dans 2h30, à 15 h de l'après-midi",
+            "2 heures de retard, pendant 3 heures, dans 2h30, à 15 h de l'après-midi",
+        ),
     ],
 )
 def test_shorthand(language: str, line: str, expected: str) -> None:
