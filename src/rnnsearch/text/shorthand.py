@@ -182,6 +182,8 @@ def _rules(language: str, after_a_month: str) -> tuple[Rule, ...]:
 
 
 _DIGITS = "0123456789"
+_FEMININE = "(?:e|ne|le|te|tes|se|ère|euse|trice|ve)"
+"""What French words have at their end for women."""
 _INNER_STOP = r"(?:\.(?=\s*\S))?"
 """The full stop of an abbreviation; at the end of a line, it is that of the sentence as well."""
 _RULES: dict[str, tuple[Rule, ...]] = {
@@ -196,6 +198,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("/",), Expression(r"(?<=\d)/(?=(?:day|night|week|month|year|person|mile|lb)(?![\w/]))"), " per "),
         (("hr",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?hrs?(?!\w){_INNER_STOP}"), " hours"),
         (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),
+        (("(",), Expression(r"(?<=\p{L}{2})\((s|es|ren)\)(?!\w)"), r"\1"),
         *_rules("en", rf"\.?(?={_GAP}\d)"),
     ),
     "fr": (
@@ -212,6 +215,13 @@ _RULES: dict[str, tuple[Rule, ...]] = {
             " heures",
         ),
         (("h",), Expression(rf"(?<=(?<![\w,.])\d{{1,3}}){_GAP}?h(?={_GAP}(?:de{_GAP}(?!l)|d['’]))"), " heures"),
+        # Endings for women: the masculine is for all, as *ami(e)s*, *étudiant·e* and *tous·tes* are read aloud.
+        (("(",), Expression(rf"(?<=\p{{L}})\({_FEMININE}\)(?:s|\(s\))(?!\w)"), "s"),
+        (("(",), Expression(rf"(?<=\p{{L}})\({_FEMININE}\)(?!\w)"), ""),
+        (("(",), Expression(r"(?<=\p{L}{2})\(([sx])\)(?!\w)"), r"\1"),
+        ("·•", Expression(rf"(?<!s)(?<=\p{{Ll}})[·•]{_FEMININE}[·•]?s(?!\w)"), "s"),
+        ("·•", Expression(rf"(?<=\p{{Ll}})[·•]{_FEMININE}(?!\w)"), ""),
+        ((".e",), Expression(r"(?<=(?:^|[\s(«'’])\p{L}{2,30})\.e(?:\.(s))?(?![\w.])"), r"\1"),
         # Without a full stop, `sept` is a number.
         *_rules("fr", rf"\.(?={_GAP}\d)"),
     ),

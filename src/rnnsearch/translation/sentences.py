@@ -192,10 +192,14 @@ _ROW = Expression(r"\s*\|.*\|\s*")
 _EMPHASIS = Expression(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
 _STEP = Expression(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
 """An arrow between the steps of a path, such as `File > Save`."""
-_CHOICE = r"\p{Lu}[\p{L}'’]*\p{Ll}(?:[ -]\p{L}[\p{L}'’]*){0,2}"
-_CHOICES = Expression(rf"\s*{_CHOICE}(?:\s*/\s*{_CHOICE})+\s*")
-"""Labels with slashes between them, such as `Yes/No`."""
-_SLASH = Expression(r"(\s*/\s*)")
+_CHOICE = r"(?:À|\p{Lu}[\p{L}'’]*\p{Ll})(?:[ -]\p{L}[\p{L}'’]*){0,2}"
+_BETWEEN = r"(?:\s*/\s*|\s+[|·•]\s+)"
+_CHOICES = Expression(rf"\s*{_CHOICE}(?:{_BETWEEN}{_CHOICE})+(?:\s?[?!:])?\s*")
+"""Labels with slashes or bars between them, such as `Yes/No` and `Home | About us`."""
+_SLASH = Expression(rf"({_BETWEEN})")
+_BUTTONS = Expression(r"\s*(?:\[[^\[\]]*\p{L}{2}[^\[\]]*\]\s*){2,}")
+_BUTTON = Expression(r"(\s*\[|\]\s*\[|\]\s*)")
+"""Labels in brackets, such as `[OK] [Cancel]`."""
 _TRAIL = Expression(rf"(?<=\s)(?:{_PICTURES}|[-=~*]{{2,}}+)\s*$")
 _BRACKETED = Expression(r"(\s*[\[(])(?=[^\[\]()]*\p{L}{2})([^\[\]()]+)([\])]\s*)")
 """A whole line in brackets."""
@@ -224,7 +228,7 @@ def _sentences(line: str, language: str) -> Iterator[str]:
         yield from _sentences(inside, language)
         yield after
         return
-    steps = (_SLASH if _CHOICES.fullmatch(line) else _STEP).split(line)
+    steps = (_SLASH if _CHOICES.fullmatch(line) else _BUTTON if _BUTTONS.fullmatch(line) else _STEP).split(line)
     if len(steps) > 1:
         for number, part in enumerate(steps):
             yield from [part] if number % 2 else _sentences(part, language)

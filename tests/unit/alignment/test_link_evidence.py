@@ -78,7 +78,9 @@ def test_the_second_network_reads_the_predictions_around_each_link(sizes: list[t
             others = [of_cells.get((at[0], t), 0) for t in range(T) if t != at[1]]
             assert known["other links of the source word"] == pytest.approx(sum(others))
             assert known["rival of the source word"] == max(others, default=0)
-            assert known["rival of the target word"] == max((of_cells.get((s, at[1]), 0) for s in range(S) if s != at[0]), default=0)
+            assert known["rival of the target word"] == max(
+                (of_cells.get((s, at[1]), 0) for s in range(S) if s != at[0]), default=0
+            )
 
 
 def test_the_probability_of_a_link_does_not_depend_on_other_pairs() -> None:

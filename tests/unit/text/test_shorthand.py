@@ -52,6 +52,14 @@ from rnnsearch.text.shorthand import spelled_out
             "2 h de retard, pendant 3h, dans 2h30, à 15 h de l'après-midi",
             "2 heures de retard, pendant 3 heures, dans 2h30, à 15 h de l'après-midi",
         ),
+        ("en", "Delete 3 item(s), box(es), child(ren) (s)", "Delete 3 items, boxes, children (s)"),
+        ("fr", "Cher(e)s ami(e)(s), êtes-vous né(e) ? Pièce(s) jointe(s)", "Chers amis, êtes-vous né ? Pièces jointes"),
+        (
+            "fr",
+            "un·e étudiant·e, tous·tes, les ami•e•s, l'étudiant.e, des élu.e.s",
+            "un étudiant, tous, les amis, l'étudiant, des élus",
+        ),
+        ("fr", "(e) f(e) et site.e.fr", "(e) f et site.e.fr"),
     ],
 )
 def test_shorthand(language: str, line: str, expected: str) -> None:
