@@ -55,8 +55,10 @@ _STEPS: dict[Quality, dict[str, tuple[int, int]]] = {
 Those of "fast" were chosen by `benchmarks/alignment/aligner_steps.py`.
 """
 _LONG = 150_000
-"""A text with fewer sentence pairs is learned in the steps of "best" by either quality: it takes minutes, and fewer steps would
-cost more errors than in a long text."""
+"""A text with fewer sentence pairs is learned in the steps of "best" by either quality.
+
+It takes minutes, and fewer steps would cost more errors than in a long text.
+"""
 _P_0 = {"agreeing": 0.05, "independent": 0.01}
 """The probability that a word is NULL-aligned."""
 _NULL_PRIOR = 10.0

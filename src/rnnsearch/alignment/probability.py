@@ -172,7 +172,7 @@ class Network(NamedTuple):
 
 
 def probability(evidence_NK: Floats, i_N: Ids, j_N: Ids, starts_P: Ids, lengths_P2: Ids) -> Floats:
-    """Return the probabilities of N links (N) from their evidence (N, K); the other arguments are those of `surroundings`."""
+    """Return the probabilities of N links (N) from their evidence (N, K); see `surroundings` for the other arguments."""
     first, second = networks()
     return second(surroundings(first(evidence_NK), i_N, j_N, starts_P, lengths_P2))
 

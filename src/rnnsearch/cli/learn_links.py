@@ -112,7 +112,7 @@ def _linked(
                 yield LinkedPair.of(one, other, of_pair.possible)
         return
     corpus = Corpus(words())
-    with bar("aligning", total=corpus.pairs * steps()) as advance:
+    with bar("aligning", total=corpus.pairs * steps("best", corpus.pairs)) as advance:
         aligner = Aligner.learn(corpus, advance)
     every = -(-corpus.lines // most)
     for number, ((one, other), line) in enumerate(zip(words(), aligner.align(corpus), strict=True)):

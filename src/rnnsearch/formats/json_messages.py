@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Kept, Part, message_slot
+from rnnsearch.formats.parts import Kept, Part, message_slot, variants_slot
 from rnnsearch.formats.text_files import decoded, read_whole
 from rnnsearch.formats.units import BETWEEN, CHOICE, SOURCE, Head, Message, Text, ending
 from rnnsearch.untrusted import parse_json
@@ -26,8 +26,9 @@ _DESCRIPTIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 """The keys of descriptions in such objects, as browser extensions, FormatJS and Transifex have them."""
-_CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\s*,")
-"""A choice between variants in a message of ICU MessageFormat."""
+_CHOICE = re.compile(r"\{\s*\w+\s*,\s*(plural|select|selectordinal|choice)\s*,")
+"""A choice between variants in a message of ICU MessageFormat; of its kinds, the last two are no sentences."""
+_SENTENCES = frozenset(["plural", "select"])
 
 
 class JsonMessages:
@@ -45,7 +46,7 @@ class JsonMessages:
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the strings, except those under keys that begin with `@`, which describe other strings.
 
-        Those with a choice between variants are left out.
+        Those with a choice between variants are left out, since the variants of two languages are no pairs.
         """
         content = self._parsed(decoded(read_whole(file, path), path), path)
         for number, (key, text) in enumerate(_strings(content, ""), 1):
@@ -63,7 +64,7 @@ class JsonMessages:
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the strings that `messages` yields; those with a choice between variants stay as they are."""
+        """Yield the strings that `messages` yields; those with a choice between ordinal numbers stay as they are."""
         self._parsed(text, path)
         ascii_only = text.isascii() and "\\u" in text
         levels: list[_Level] = [_Level("")]
@@ -118,8 +119,11 @@ def _described(keys: Collection[str]) -> AbstractSet[str]:
 
 def _part(start: int, string: str, ascii_only: bool) -> Part:
     text = json.loads(string)
-    if _CHOICE.search(text):
+    choices = set(_CHOICE.findall(text))
+    if choices - _SENTENCES:
         return Kept(start, CHOICE)
+    if choices:  # the variants are read from the whole message
+        return variants_slot(start, string, text, lambda new: json.dumps(new, ensure_ascii=ascii_only))
     return message_slot(start, string, text, lambda new: json.dumps(new, ensure_ascii=ascii_only))
 
 

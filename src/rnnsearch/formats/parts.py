@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol
 
@@ -224,6 +224,11 @@ class Codes:
                     before = before.removesuffix(" ")
             parts += [before, code]
         return "".join([*parts, text[place:]])
+
+
+def variants_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:
+    """Return the slot of a message of ICU with variants, whose line ends are white space between them."""
+    return replace(in_place(start, raw, without_surrogates(text), written), lines=False)
 
 
 def message_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:

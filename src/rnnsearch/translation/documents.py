@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from rnnsearch.formats.docx import DocxFile
-from rnnsearch.formats.parts import KEPT, DocumentFile, Slot
-from rnnsearch.translation.markup import Markup, Tagged, has_tags
+from rnnsearch.formats.parts import KEPT, Codes, DocumentFile, Slot
+from rnnsearch.translation.marks import has_variants
+from rnnsearch.translation.markup import Markup, Tagged, Variants, has_tags
 from rnnsearch.translation.sentences import Passage, as_passage
 from rnnsearch.translation.translation import Translation
 
@@ -38,7 +39,7 @@ class Document:
 class _Line:
     """A line of a text. Its white space at both ends is kept; a line without text to translate does not change at all."""
 
-    def __init__(self, line: str, read: Callable[[str], Passage | Tagged]) -> None:
+    def __init__(self, line: str, read: Callable[[str], Passage | Tagged | Variants]) -> None:
         self._line = line
         self._before = line[: len(line) - len(line.lstrip())]
         self._text = line.strip()
@@ -52,6 +53,18 @@ class _Line:
             return self._line
         text = self._read.joined(own)
         return self._before + text.strip() + self._after
+
+
+class _Variant:
+    """A variant of a message, whose placeholders are kept."""
+
+    def __init__(self, text: str, read: Callable[[str], Passage | Tagged]) -> None:
+        self._codes = Codes(text)
+        self._read = read(self._codes.placeholders(text))
+        self.sentences = self._read.sentences
+
+    def joined(self, translations: Sequence[Translation]) -> str:
+        return self._codes.restored(self._read.joined(translations))
 
 
 class _Html:
@@ -74,7 +87,10 @@ def _lines(slot: Slot, language: str, split: bool, attributes: bool) -> Sequence
     if slot.markup == "html":
         return [_Html(slot.text, language, split, attributes)]
 
-    def read(line: str) -> Passage | Tagged:
+    def read(line: str) -> Passage | Tagged | Variants:
+        return Variants(line, lambda text: _Variant(text, read_text)) if has_variants(line) else read_text(line)
+
+    def read_text(line: str) -> Passage | Tagged:
         if slot.markup == "xml" or has_tags(line):
             return Tagged(line, language, split, xml=slot.markup == "xml", ignored=[KEPT])
         return as_passage(line, language, split)

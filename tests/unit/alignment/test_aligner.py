@@ -111,8 +111,8 @@ def test_links_agree_with_the_grammar_of_the_builtin_corpus_and_the_likelihood_r
         seen += pairs
 
     agreeing, independent, likelihoods = train(corpus, advance)
-    assert seen == corpus.pairs * steps()
-    assert len(likelihoods) == steps()
+    assert seen == corpus.pairs * steps("best", corpus.pairs)
+    assert len(likelihoods) == steps("best", corpus.pairs)
     assert (likelihoods[-1] > likelihoods[4]).all(), "jumps are learned"
     assert (likelihoods[3] > likelihoods[0]).all(), "words are learned"
     gold = read_gold(tmp_path / "test.gold")
@@ -169,7 +169,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_bits(tmp_path: Path, kil
     again = Corpus(((source.split(), target.split()) for source, target in text), tmp_path)
     aligner = Aligner.learn(again, steps_told.append)
     assert same(list(aligner.align(again)), whole)
-    assert sum(steps_told) == 200 * steps(), "the progress that was made is told too"
+    assert sum(steps_told) == 200 * steps("best", 200), "the progress that was made is told too"
 
 
 @pytest.mark.slow

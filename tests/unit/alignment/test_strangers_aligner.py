@@ -165,8 +165,12 @@ def test_damaged_parts_of_a_training_are_learned_again(tmp_path: Path) -> None:
 def test_link_weights_that_do_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = json.loads(probability.WEIGHTS.read_text())
     monkeypatch.setattr(probability, "WEIGHTS", tmp_path / "weights.json")
-    changed = {"mean": weights["mean"][1:], "hidden": weights["hidden"][1:], "constant": float("nan"), "deviation": 0}
-    for name, value in changed.items():
-        (tmp_path / "weights.json").write_text(json.dumps(weights | {name: value}))
-        with pytest.raises(RnnsearchError, match=rf"weights\.json: damaged \({name}"):
-            probability._weights.__wrapped__()
+    for network, of in weights.items():
+        changed = {"mean": of["mean"][1:], "hidden": of["hidden"][1:], "constant": float("nan"), "deviation": 0}
+        for name, value in changed.items():
+            (tmp_path / "weights.json").write_text(json.dumps(weights | {network: of | {name: value}}))
+            with pytest.raises(RnnsearchError, match=rf"weights\.json: damaged \({name}"):
+                probability.networks.__wrapped__()
+    (tmp_path / "weights.json").write_text(json.dumps({"first": weights["first"]}))
+    with pytest.raises(RnnsearchError, match=r"weights\.json: damaged \('second'"):
+        probability.networks.__wrapped__()

@@ -70,7 +70,7 @@ KEPT = {
         '<resources><string name="a" translatable="false">a</string><string name="b">b</string></resources>',
         {"marked as not to be translated": 1},
     ),
-    "a.json": ('{"a": "{n, plural, other {b}}", "c": "d", "e": 1}', {"with a choice between variants": 1}),
+    "a.json": ('{"a": "{n, selectordinal, other {b}}", "c": "d", "e": 1}', {"with a choice between variants": 1}),
     "a.ftl": ("a = { $n ->\n   *[other] b\n }\nc = d\n", {"with a choice between variants": 1}),
 }
 

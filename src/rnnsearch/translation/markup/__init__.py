@@ -7,12 +7,13 @@ translations of its own words (`stretch`).
 
 A parser finds the same elements, attributes and comments in the translation as in the document. The time is linear in the
 length of any input. XML, and text with the tags of translation tools, are converted to HTML and back (`tagged`), and so is
-plain text with marks of Markdown (`marked`).
+plain text with marks of Markdown (`marked`). A message with variants has the sentences of all of them (`variants`).
 """
 
 from rnnsearch.translation.markup.document import Markup
 from rnnsearch.translation.markup.marked import MarkedText, read_text
 from rnnsearch.translation.markup.running_text import Aligned
 from rnnsearch.translation.markup.tagged import Tagged, has_tags
+from rnnsearch.translation.markup.variants import Variants
 
-__all__ = ["Aligned", "MarkedText", "Markup", "Tagged", "has_tags", "read_text"]
+__all__ = ["Aligned", "MarkedText", "Markup", "Tagged", "Variants", "has_tags", "read_text"]

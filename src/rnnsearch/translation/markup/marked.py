@@ -1,6 +1,7 @@
 """Plain text with marks of Markdown or pairs of tags, as people type them: `**bold**`, `_so_`, `[a link](url)`, `<b>x</b>`.
 
-The marks are not shown to the model. Each pair of them is put around the translations of its own words.
+The marks are not shown to the model. Each pair of them is put around the translations of its own words. A line may also be
+a message with variants (`variants`).
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Sequence
 from rnnsearch.formats.markdown_inline import coded
 from rnnsearch.formats.parts import KEPT, Codes
 from rnnsearch.text.expressions import Expression
-from rnnsearch.translation.marks import has_marks
+from rnnsearch.translation.marks import has_marks, has_variants
 from rnnsearch.translation.markup.running_text import Aligned
 from rnnsearch.translation.markup.tagged import Tagged
+from rnnsearch.translation.markup.variants import Variants
 from rnnsearch.translation.sentences import Passage, as_passage, joined_lines
 from rnnsearch.translation.translation import Translation
 
@@ -41,16 +43,19 @@ class Marked:
 
 
 class MarkedText:
-    """A text with at least one marked line; its line ends stay where they are."""
+    """A text with at least one line with marks or variants; its line ends stay where they are."""
 
     def __init__(self, text: str, language: str, split: bool = True) -> None:
         """`language` is the code of its language. With `split`, lines are cut into sentences."""
-        self._parts: list[str | Marked | Passage] = []
+        self._parts: list[str | Marked | Passage | Variants] = []
+
+        def read(line: str) -> Marked | Passage:
+            return Marked(line, language, split) if has_marks(line) else as_passage(line, language, split)
+
         for line in text.splitlines(keepends=True):
             inside = line.strip()
             before, after = line.split(inside, 1) if inside else (line, "")
-            read = Marked(inside, language, split) if has_marks(inside) else as_passage(inside, language, split)
-            self._parts += [before, read, after]
+            self._parts += [before, Variants(inside, read) if has_variants(inside) else read(inside), after]
 
     @property
     def sentences(self) -> list[str]:
