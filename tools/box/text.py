@@ -50,7 +50,7 @@ _PAIRS = {
     "rare": 60_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 118_000,
+    "everyday": 140_000,
     "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
