@@ -180,7 +180,7 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
 
 
 _FULL_HOUR = (
-    rf"(?<=(?:^|[^\p{{L}}])(?i:à|a|vers|dès|avant|après|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|demain|soir){_GAP}\d\d?)"
+    rf"(?<=(?:^|[^\p{{L}}])(?i:à|a|est|vers|dès|avant|après|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|demain|soir){_GAP}\d\d?)"
     rf"{_GAP}?h(?!\w)(?!{_GAP}(?:par\b|de\b(?!{_GAP}l)|d['’]))"
     rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}?h(?={_GAP}à{_GAP}\d\d?{_GAP}?h(?!\w))"
     rf"|(?<=^\d\d?){_GAP}h$"

@@ -16,6 +16,7 @@ _WORDS = {
         "brb": "be right back",
         "btw": "by the way",
         "cuz": "because",
+        "dunno": "don't know",
         "e.g.": "for example",
         "fyi": "for your information",
         "i.e.": "that is",
@@ -23,6 +24,8 @@ _WORDS = {
         "imho": "in my humble opinion",
         "imo": "in my opinion",
         "jk": "just kidding",
+        "kinda": "kind of",
+        "lemme": "let me",
         "lmk": "let me know",
         "np": "no problem",
         "nvm": "never mind",
@@ -39,6 +42,7 @@ _WORDS = {
         "tmrw": "tomorrow",
         "ur": "your",
         "w/o": "without",
+        "y'all": "you all",
         "yw": "you're welcome",
     },
     "fr": {
@@ -147,6 +151,9 @@ def _spelled(match: Any, words: dict[str, str]) -> str:
     written_in_capitals = match[0].isupper()
     if written_in_capitals and len(match[0]) < 3:  # *JK* are initials
         return str(match[0])
+    others = match.string[: match.start()] + match.string[match.end() :]
+    if written_in_capitals and others.isupper():
+        return spelled.upper()
     begins = not match.string[: match.start()].strip() or match.string[: match.start()].rstrip()[-1] in ".!?"
     capital = match[0][0].isupper() and (begins or not written_in_capitals)
     return spelled[0].upper() + spelled[1:] if capital else spelled
@@ -191,7 +198,9 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("/",), Expression(r"(?<![\w/])w/(?!o(?![\w/])) ?(?=[\p{L}\d])"), "with "),
         (("@",), Expression(r"(?<=\s)@(?=\s)"), "at"),
         (("No.",), Expression(r"^No\. ?(?=\d)"), "Number "),
-        (("No.",), Expression(r"(?<!\w)No\. ?(?=\d)"), "number "),
+        (("No.", "no."), Expression(r"(?<!\w)[Nn]o\. ?(?=\d)"), "number "),
+        # A quotation mark after a number that closes no quotation; of 6'2", both signs are kept.
+        (('"',), Expression(r"(?<=^[^\"]*(?<!['’]\d{0,2})\d)\"(?=[^\"\w]*(?:\s[^\"]*)?$)"), " inches"),
         (("24/7",), Expression(r"(?<![\w/])24/7(?![\w/])"), "24 hours a day, 7 days a week"),
         (("/h",), Expression(r"(?<=\d)/h(?:ou)?r(?![\w/])"), " per hour"),
         (("/mo",), Expression(r"(?<=\d)/mo(?![\w/])"), " per month"),

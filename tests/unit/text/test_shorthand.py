@@ -14,6 +14,11 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
+        ("en", 'It is 27" wide.', "It is 27 inches wide."),
+        ("en", 'A 3.5" disk, 6\'2" tall, "No. 5", he said "27".', 'A 3.5" disk, 6\'2" tall, "number 5", he said "27".'),
+        ("en", "Flat no. 10. THX FOR YOUR HELP ASAP", "Flat number 10. Thanks FOR YOUR HELP as soon as possible"),
+        ("en", "THX FOR YOUR HELP ASAP, y'all", "Thanks FOR YOUR HELP as soon as possible, you all"),
+        ("fr", "NE PAS TOUCHER SVP", "NE PAS TOUCHER S'IL VOUS PLAÎT"),
         (
             "en",
             "FYI: pls come asap, thx! Tbh, I am omw.",
