@@ -96,6 +96,8 @@ class Fluent:
     _attribute = re.compile(r" +\.([A-Za-z][\w-]*) *= *(.*)")
     _placeable = re.compile(r"\{\s*([^{}\s\"]+)\s*\}")
     _code = re.compile(r"<[^<>]*>|(\{[^{}]*\})")
+    _choice = re.compile(r"\{[^{}\n]*->[ \t]*\n(?:[ \t]*\*?\[[^\[\]\n]*\][^\n]*\n)+[ \t]*\}")
+    _variant = re.compile(r"^[ \t]*\*?\[[^\[\]\n]*\][ \t]*([^\n]*?)[ \t]*$", re.MULTILINE)
 
     def recognises(self, head: Head) -> bool:
         """Whether its name ends in `.ftl`."""
@@ -112,11 +114,25 @@ class Fluent:
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the values, except terms, which are names, and choices between variants."""
+        """Yield the values, except terms, which are names, and each variant of a value that is a choice and nothing else."""
         for one in self._patterns(text):
             if one.key.startswith("-"):
                 continue
-            yield Kept(one.start, CHOICE) if "->" in one.raw else self._slot(one)
+            if "->" not in one.raw:
+                yield self._slot(one)
+            else:
+                yield from map(self._slot, variants) if (variants := self._variants(one)) else [Kept(one.start, CHOICE)]
+
+    def _variants(self, pattern: _Pattern) -> list[_Pattern]:
+        """Return the variants of a choice if each of them is on one line, and there is no text around the choice."""
+        if pattern.raw.count("->") > 1 or not self._choice.fullmatch(pattern.raw):
+            return []
+        found = list(self._variant.finditer(pattern.raw))
+        return [
+            _Pattern(pattern.key, pattern.line, pattern.start + variant.start(1), variant[1], alone=False)
+            for variant in found
+            if all(each[1] for each in found)
+        ]
 
     def _slot(self, pattern: _Pattern) -> Part:
         codes, text = Codes(pattern.raw), pattern.text

@@ -71,7 +71,8 @@ KEPT = {
         {"marked as not to be translated": 1},
     ),
     "a.json": ('{"a": "{n, selectordinal, other {b}}", "c": "d", "e": 1}', {"with a choice between variants": 1}),
-    "a.ftl": ("a = { $n ->\n   *[other] b\n }\nc = d\n", {"with a choice between variants": 1}),
+    "a.ftl": ("a = x { $n ->\n   *[other] b\n }\nc = d\n", {"with a choice between variants": 1}),
+    "b.ftl": ("a = { $n ->\n   *[other]\n     b\n }\nc = d\n", {"with a choice between variants": 1}),
 }
 
 
@@ -100,6 +101,15 @@ def test_sections_comments_and_elements_of_html_in_xml(text: str, expected: str)
     assert target[1] == expected
     resx = f'<root><resheader name="version"/><data name="a"><value>{text}</value></data></root>'
     assert loud(resx, "a.resx") == resx.replace(text, expected)
+
+
+def test_the_variants_of_a_choice_of_fluent() -> None:
+    text = (
+        "a =\n  { $n ->\n    [one] one <b>file</b>\n   *[other] { $n } files\n  }\n    .b = { $x ->\n *[y] z \n }\nc = d\n"
+    )
+    assert loud(text, "a.ftl") == (
+        "a =\n  { $n ->\n    [one] ONE <b>FILE</b>\n   *[other] { $n } FILES\n  }\n    .b = { $x ->\n *[y] Z \n }\nc = D\n"
+    )
 
 
 def test_the_end_of_a_section_in_a_translation() -> None:
