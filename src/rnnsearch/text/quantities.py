@@ -50,9 +50,9 @@ _UNITS = (
     r"|fl oz|oz|lbs?|ft"
 )
 _GAP = r"[ \u00a0\u202f\u2009]"
-_SPOONS = {"tbsp": "c. à s.", "tsp": "c. à c."}
-"""The spoons of recipes as English abbreviates them, and what French writes for them."""
-OWN_NOTATION = frozenset(["time", *_SPOONS])
+_ABBREVIATED = {"tbsp": "c. à s.", "tsp": "c. à c.", "BC": "av. J.-C.", "AD": "apr. J.-C."}
+"""The spoons of recipes and the eras of years as English abbreviates them, and what French writes for them."""
+OWN_NOTATION = frozenset(["time", *_ABBREVIATED])
 """Units whose quantities contain fractions and ranges, which are verbatim spans elsewhere."""
 _POWERS = {"million": 6, "billion": 9, "trillion": 12}
 _ENGLISH_POWERS = {**{name: name for name in _POWERS}, "bn": "billion", "m": "million", "M": "million"}
@@ -80,16 +80,16 @@ class Quantity:
     """Whether its thousands were separated."""
     currency: str = ""
     unit: str = ""
-    """A unit, `%`, `tbsp`, `tsp`, or `time` for a time of the day or a range of two, `9:00-17:30`; of a price, `million`,
-    `billion` (10⁹) or `trillion`, if it has one."""
+    """A unit, `%`, `tbsp`, `tsp`, `BC`, `AD`, or `time` for a time of the day or a range of two, `9:00-17:30`; of a price,
+    `million`, `billion` (10⁹) or `trillion`, if it has one."""
 
     def written(self, language: str) -> str:
         """Return the quantity in the notation of this language, or as it was read if that notation is unknown."""
         notation = _NOTATIONS.get(language, _ENGLISH)
         if self.unit == "time":
             return "-".join(map(_french_time, self.number.split("-"))) if language == "fr" else self.number
-        if self.unit in _SPOONS:
-            name = _SPOONS[self.unit] if language == "fr" else self.unit
+        if self.unit in _ABBREVIATED:
+            name = _ABBREVIATED[self.unit] if language == "fr" else self.unit
             return f"{self.number.replace('.', notation.decimal)} {name}".replace(" ", "\N{NO-BREAK SPACE}")
         if self.currency and self.unit:
             return self._written_with_power(language)
@@ -172,9 +172,12 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
         rf"{hour}(?:(?::|{_GAP}?h{_GAP}?){minutes}|{_FULL_HOUR})" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
     )
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
-    ranges_and_spoons = {"en": _ENGLISH_RANGE + _ENGLISH_SPOONS, "fr": _FRENCH_RANGE + _FRENCH_SPOONS}.get(words_of, "")
+    own = {
+        "en": _ENGLISH_RANGE + _ENGLISH_SPOONS + _ENGLISH_ERAS,
+        "fr": _FRENCH_RANGE + _FRENCH_SPOONS + _FRENCH_ERAS,
+    }.get(words_of, "")
     return regex.compile(
-        rf"(?<![\w.,:/+{_SIGNS}-])(?:{ranges_and_spoons}{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?<![\w.,:/+{_SIGNS}-])(?:{own}{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
         rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w²³'’]|/(?!\p{{L}}{{2}}))))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
@@ -197,6 +200,12 @@ _FRENCH_SPOONS = (
     rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w)"
     rf"{_STOP_OF_SPOONS}|"
 )
+_ENGLISH_ERAS = (
+    rf"(?<year>\d{{1,4}}){_GAP}(?:(?<before_era>BCE?|B\.C(?:\.E)?(?:\.(?![^\w?!,;:…]*$))?)|(?:AD|A\.D\.))(?!\w)"
+    rf"|(?<!\w)(?:AD|A\.D\.){_GAP}(?<year>\d{{1,4}})|"
+)
+_CHRIST = rf"{_GAP}?J(?:\.[-\N{{NON-BREAKING HYPHEN}}]?{_GAP}?C(?:\.(?![^\w?!,;:…]*$))?|ésus[- ]Christ)"
+_FRENCH_ERAS = rf"(?<year>\d{{1,4}}){_GAP}(?:(?<before_era>av(?:\.|ant){_CHRIST})|apr(?:\.|ès){_CHRIST})(?!\w)|"
 _FRENCH_RANGE = (
     rf"(?<from>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<from_minutes>[0-5]\d))?{_GAP}?[-–—]{_GAP}?"
     rf"(?<to>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<to_minutes>[0-5]\d))?(?!\w)|"
@@ -241,6 +250,8 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     if named.get("amount"):
         amount = regex.sub(_GAP, " ", match["amount"].replace(",", ".").replace("–", "-"))
         return Quantity(amount, unit="tbsp" if match["tbsp"] else "tsp")
+    if named.get("year"):
+        return Quantity(match["year"], unit="BC" if named.get("before_era") else "AD")
     if named.get("from"):
         return Quantity(f"{_time_of(named, 'from')}-{_time_of(named, 'to')}", unit="time")
     if match["hours"]:

@@ -163,7 +163,7 @@ _MISSED = Expression(
     r"|(?<=[!?]{2})\s+(?=\p{L})|(?=\s)(?<=\w\s{1,3}\p{L}{1,30}[.!?…]?\s{0,3}(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f]){1,9})\s+(?=\p{Lu}\p{Ll}{0,30}\s\p{Ll})"
     rf"|(?=\s)(?<=(?:\p{{L}}{{2}}[,.!?…]{{0,3}}\s{{0,3}}{_FEELING}|\w\s{{1,3}}\p{{L}}{{1,30}}[,.!?…]{{0,3}}\s{{0,3}}{_HEART})"
     rf"(?:{_FEELING}|{_HEART}|{_OF_EMOJI}){{0,9}})\s+(?=\p{{Ll}})"
-    rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
+    rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|J\.-C\.|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""
 _TIGHT = (
