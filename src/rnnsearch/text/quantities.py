@@ -200,11 +200,12 @@ _FRENCH_SPOONS = (
     rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w)"
     rf"{_STOP_OF_SPOONS}|"
 )
+_STOP_OF_ERA = rf"(?:{_UNLESS_LAST}(?<=^\d{{1,4}}{_GAP}(?:[avprJBCE.-]|{_GAP}){{3,12}})))?"
 _ENGLISH_ERAS = (
-    rf"(?<year>\d{{1,4}}){_GAP}(?:(?<before_era>BCE?|B\.C(?:\.E)?(?:\.(?![^\w?!,;:…]*$))?)|(?:AD|A\.D\.))(?!\w)"
+    rf"(?<year>\d{{1,4}}){_GAP}(?:(?<before_era>BCE?|B\.C(?:\.E)?{_STOP_OF_ERA})|(?:AD|A\.D\.))(?!\w)"
     rf"|(?<!\w)(?:AD|A\.D\.){_GAP}(?<year>\d{{1,4}})|"
 )
-_CHRIST = rf"{_GAP}?J(?:\.[-\N{{NON-BREAKING HYPHEN}}]?{_GAP}?C(?:\.(?![^\w?!,;:…]*$))?|ésus[- ]Christ)"
+_CHRIST = rf"{_GAP}?J(?:\.[-\N{{NON-BREAKING HYPHEN}}]?{_GAP}?C{_STOP_OF_ERA}|ésus[- ]Christ)"
 _FRENCH_ERAS = rf"(?<year>\d{{1,4}}){_GAP}(?:(?<before_era>av(?:\.|ant){_CHRIST})|apr(?:\.|ès){_CHRIST})(?!\w)|"
 _FRENCH_RANGE = (
     rf"(?<from>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<from_minutes>[0-5]\d))?{_GAP}?[-–—]{_GAP}?"
