@@ -17,6 +17,7 @@ from typing import Literal
 
 import regex
 
+from rnnsearch.text import abbreviations
 from rnnsearch.text.expressions import Expression
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.quantities import OWN_NOTATION, Quantity, find_quantities
@@ -117,6 +118,8 @@ class Protected:
     text: str
     """The text of the span in the line."""
     quantity: Quantity | None = None
+    is_abbreviation: bool = False
+    """Whether it is an abbreviation in capitals, which may have another form in another language."""
 
     @property
     def kind(self) -> Kind:
@@ -132,7 +135,9 @@ class Protected:
 
     def written(self, language: str) -> str:
         """Return the span as a text of this language writes it."""
-        return self.text if self.quantity is None else self.quantity.written(language)
+        if self.quantity is not None:
+            return self.quantity.written(language)
+        return abbreviations.translated(self.text, language) if self.is_abbreviation else self.text
 
 
 def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = ()) -> list[Protected]:
@@ -285,16 +290,20 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
     return spans
 
 
-_ABBREVIATION = Expression(r"(?<![\w'’.&/-])\p{Lu}{2,6}(?:[-/]\p{Lu}{1,6})*(?![\w&/-]|['’](?!s\b)|\.\w)")
+_ABBREVIATION = Expression(
+    r"(?<![\w.&/-])(?<!(?<!(?<![\p{L}'’])(?i:[ldjnsmtc]|qu))['’])\p{Lu}{2,6}(?:[-/]\p{Lu}{1,6})*(?![\w&/-]|['’](?!s\b)|\.\w)"
+)
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
     """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling, in a line of other words.
 
     Several abbreviations with hyphens or slashes, such as `TCP/IP`, are one.
-    Two words in capitals side by side are emphasised and not abbreviated.
+    Two words in capitals side by side are emphasised and not abbreviated. A line of one word is read if it is known to be an
+    abbreviation.
     """
-    matches = list(_ABBREVIATION.finditer(line)) if any(map(str.islower, line)) else []
+    is_read = any(map(str.islower, line)) or abbreviations.is_known(line.strip(" .!?"))
+    matches = list(_ABBREVIATION.finditer(line)) if is_read else []
     pairs = [pair for pair in pairwise(matches) if line[pair[0].end() : pair[1].start()].isspace()]
     beside = {match.span() for pair in pairs for match in pair}
     return [

@@ -5,6 +5,9 @@ A model knows the letters and the words that its vocabulary has. What it does no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from rnnsearch.config import DataConfig
 from rnnsearch.text import Vocabulary
 from rnnsearch.text.known_words import known_words
@@ -35,12 +38,22 @@ class Protection:
         """Return the protected spans of a line, in order."""
         if not self.is_on:
             return []
-        unknown = self._unknown(line, glossary) if self._finds_unknown else []
-        return find_protected(line, self._language, [*patterns.spans(line), *unknown])
+        given = patterns.spans(line)
+        if not self._finds_unknown:
+            return find_protected(line, self._language, given)
+        abbreviations = unknown_abbreviations(line, self._is_undivided)
+        spans = find_protected(line, self._language, [*given, *self._unknown(line, abbreviations, glossary)])
+        # What the user has protected stays as it is.
+        return [
+            replace(span, is_abbreviation=True)
+            if (span.start, span.stop) in abbreviations and (span.start, span.stop) not in given
+            else span
+            for span in spans
+        ]
 
-    def _unknown(self, line: str, glossary: Glossary) -> list[Span]:
+    def _unknown(self, line: str, abbreviations: Sequence[Span], glossary: Glossary) -> list[Span]:
         """Return the characters, abbreviations and names that the model does not know, without those of the glossary."""
-        words = unknown_abbreviations(line, self._is_undivided)
+        words = [*abbreviations]
         if self._words is not None:
             words += find_names(line, self._words.knows, self._is_divided)
             words += find_titled_names(line) + find_unpronounceable(line, self._words.knows)

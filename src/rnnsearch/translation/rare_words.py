@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.text import elision
+from rnnsearch.text.determiners import before_word
 from rnnsearch.text.known_words import folded
 from rnnsearch.translation.glossary import MOST_MATCHES, Agreement, Match
 from rnnsearch.translation.restoring import Written
@@ -113,25 +113,6 @@ def _stem(word: str) -> str:
     return letters[: max(_STEM, len(letters) - _ENDING)]
 
 
-_DETERMINERS = (
-    ("le", "la", "les"),
-    ("un", "une", "des"),
-    ("du", "de la", "des"),
-    ("au", "à la", "aux"),
-    ("ce", "cette", "ces"),
-    ("mon", "ma", "mes"),
-    ("ton", "ta", "tes"),
-    ("son", "sa", "ses"),
-    ("notre", "notre", "nos"),
-    ("votre", "votre", "vos"),
-    ("leur", "leur", "leurs"),
-)
-"""French determiners, and prepositions with an article: masculine, feminine, plural."""
-_FORMS = {form: forms for forms in reversed(_DETERMINERS) for form in forms} | {
-    "l'": _DETERMINERS[0], "de l'": _DETERMINERS[2], "à l'": _DETERMINERS[3], "cet": _DETERMINERS[4],
-}  # fmt: skip
-
-
 def with_rare_words(written: list[Written], rare: Mapping[int, Match], capital: bool, language: str) -> list[Written]:
     """Return a translation in which the words before rare words agree with them.
 
@@ -141,7 +122,7 @@ def with_rare_words(written: list[Written], rare: Mapping[int, Match], capital: 
     for one in written:
         match = None if one.row is None else rare.get(one.row)
         if match is not None and match.agreement is not None:
-            count, words = before_rare_word([before.word for before in result[-2:]], one.word, match.agreement, language)
+            count, words = before_word([before.word for before in result[-2:]], one.word, match.agreement, language)
             result[len(result) - count :] = _replaced(result[len(result) - count :], words)
             if not result and match.start == 0 and capital:
                 one = one._replace(word=one.word[0].upper() + one.word[1:])
@@ -168,20 +149,3 @@ def better(before: list[Translation], after: list[Translation]) -> list[Translat
         return before
     ends = [sum(word in _ENDS for word in n_best[0].tokens) for n_best in (before, after)]
     return after if after[0].finished and ends[1] <= ends[0] else before
-
-
-def before_rare_word(words: Sequence[str], following: str, agreement: Agreement, language: str) -> tuple[int, list[str]]:
-    """Return the number of words at the end of `words` that change before a rare word, and what they become.
-
-    A model chooses the determiner without knowing the word: « le chaudière » becomes « la chaudière ».
-    """
-    for count in (2, 1):
-        last = [word.lower().replace("’", "'") for word in words[-count:]]
-        forms = _FORMS.get(" ".join(last)) if language == "fr" and agreement and len(last) == count else None
-        if forms is not None:
-            *first, determiner = forms["mfp".index(agreement)].split(" ")
-            changed = [*first, *elision.before(determiner, following, language)]
-            if words[-count][:1].isupper():
-                changed[0] = changed[0][0].upper() + changed[0][1:]
-            return count, changed
-    return (1, elision.before(words[-1], following, language)) if words else (0, [])

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.text import elision
+from rnnsearch.text import abbreviations, elision
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
+from rnnsearch.text.determiners import before_word
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
@@ -185,21 +186,34 @@ class Seen:
     def _with_forms(self, written: list[Written], language: str, prefix: int) -> list[Written]:
         """Return the translation with small words in their right form, such as « l' » before IBAN and « m' » before « a ».
 
-        « 2 c. à s. » is followed by « de », and its full stop can be that of the sentence.
+        « 2 c. à s. » is followed by « de », and a full stop at the end of a quantity can be that of the sentence.
+        Determiners agree with an abbreviation whose gender is known.
         """
         result = written[:prefix]
         for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=False):
             last = result[-1] if result else None
-            if last and last.word in SYMBOLS["quantity"] and self._word(last, language).endswith("."):
-                added = [Written(word, None, last.source) for word in elision.of(one.word)]
+            if last and last.word in SYMBOLS["quantity"] and (text := self._word(last, language)).endswith("."):
+                added = [Written(word, None, last.source) for word in elision.of(one.word) if text[-2].islower()]
                 result += [] if one.word == "." else [*added, one]
             elif after is None or one.word in self.places:
                 result.append(one)
+            elif gender := self._agreement(after, language):
+                earlier = [before.word for before in [*result[prefix:][-1:], one]]
+                count, words = before_word(earlier, self._word(after, language), gender, language)
+                result = result[: len(result) + 1 - count]
+                result += [one._replace(word=words[0]), *(Written(word, None, one.source) for word in words[1:])]
             else:
                 before = elision.before if after.word in self.places else elision.between
                 first, *more = before(one.word, self._word(after, language), language)
                 result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
         return result
+
+    def _agreement(self, written: Written, language: str) -> str:
+        """Return how a determiner agrees with this word if it stands for an abbreviation, or nothing."""
+        if written.word not in self.places:
+            return ""
+        span = span_of(self.words[self.places[written.word]], self.language, self.further)
+        return abbreviations.agreement(span.text, language) if span and span.is_abbreviation else ""
 
     def _with_ellipses(self, written: list[Written], prefix: int) -> list[Written]:
         """Return the translation with the character `…` instead of three full stops, if the source has it."""

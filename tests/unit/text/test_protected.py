@@ -396,7 +396,10 @@ def test_unknown_abbreviations() -> None:
     assert spans("The IBAN is VERY long, NASA said") == ["IBAN"]
     assert spans("The IBAN's length, our TCP/IP and the OM-PSG match") == ["IBAN", "TCP/IP", "OM-PSG"]
     assert spans("my USB-C cable") == ["USB-C"]
-    assert spans("de l'IBAN ou l'ONU") == []
+    assert spans("de l'IBAN ou qu'ONU, L’OTAN") == ["IBAN", "ONU", "OTAN"]
+    assert spans("Don'T, rock'N'ROLL, x'AB") == []
+    assert spans("GDP") == ["GDP"]
+    assert spans("HELP!") == []
     assert spans("THE IBAN IS LONG") == spans("please READ THIS now") == []
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import rnnsearch
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
+from rnnsearch.text.determiners import before_word
 from rnnsearch.translation import Translator
 from rnnsearch.translation.glossary import Match
-from rnnsearch.translation.rare_words import RARE_WORDS, RareWords, before_rare_word, better
+from rnnsearch.translation.rare_words import RARE_WORDS, RareWords, better
 from rnnsearch.translation.translation import Segment, Translation
 
 LIST = (
@@ -123,12 +124,12 @@ def test_a_model_without_a_list(tmp_path: Path) -> None:
 )
 def test_determiners_agree(before: str, following: str, agreement: str, expected: str) -> None:
     words = before.split()
-    count, changed = before_rare_word(words, following, agreement, "fr")  # type: ignore[arg-type]
+    count, changed = before_word(words, following, agreement, "fr")  # type: ignore[arg-type]
     assert " ".join([*words[: len(words) - count], *changed]) == expected
 
 
 def test_the_english_article() -> None:
-    assert before_rare_word(["a"], "axe", "", "en") == (1, ["an"])
+    assert before_word(["a"], "axe", "", "en") == (1, ["an"])
 
 
 # In translations -----------------------------------------------------------------------------------------------------

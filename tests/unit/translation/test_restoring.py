@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.text.protected import ALL_SYMBOLS
+from rnnsearch.text.protected import ALL_SYMBOLS, Protected
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
 from rnnsearch.translation.translation import PlacedTerm
 
@@ -27,6 +27,31 @@ def restored(line: str, tokens: str, read_from: list[int]) -> str:
 def test_the_model_sees_symbols_and_usual_spellings() -> None:
     one = seen("THE HOUSE OF anna@example.com IS HERE , $25.99 .")
     assert one.seen == ["The", "house", "of", "⟦1⟧", "is", "here", ",", "⟨1⟩", "."]
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens", "expected"),
+    [
+        ("the GDP grew", "la ⟦1⟧ augmente", "le PIB augmente"),
+        ("the VAT", "le ⟦1⟧", "la TVA"),
+        ("of the UN", "du ⟦1⟧", "de l' ONU"),
+        ("the role of the VAT", "le rôle du ⟦1⟧", "le rôle de la TVA"),
+        ("The HR", "La ⟦1⟧", "Les RH"),
+        ("the IBAN", "la ⟦1⟧", "l' IBAN"),
+        ("an IPO", "un ⟦1⟧", "une introduction en bourse"),
+    ],
+)
+def test_abbreviations_that_have_another_form(line: str, tokens: str, expected: str) -> None:
+    further = {word: Protected(0, len(word), word, is_abbreviation=True) for word in line.split() if word.isupper()}
+    words = Seen.of(line.split(), "en", lambda word: 0.0, further)
+    found = words.restored(tokens.split(), [*range(len(tokens.split()))], "fr")
+    assert " ".join(one.word for one in found) == expected
+
+
+def test_abbreviations_of_a_user_stay() -> None:
+    assert Protected(0, 3, "GDP").written("fr") == "GDP"
+    assert Protected(0, 3, "TVA", is_abbreviation=True).written("en") == "VAT"
+    assert Protected(0, 3, "TVA", is_abbreviation=True).written("de") == "TVA"
 
 
 def test_abbreviations_are_read_without_full_stops() -> None:
