@@ -230,7 +230,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("(",), Expression(r"(?<=\p{L}{2})\(([sx])\)(?!\w)"), r"\1"),
         ("·•", Expression(rf"(?<!s)(?<=\p{{Ll}})[·•]{_FEMININE}[·•]?s(?!\w)"), "s"),
         ("·•", Expression(rf"(?<=\p{{Ll}})[·•]{_FEMININE}(?!\w)"), ""),
-        ((".e",), Expression(r"(?<=(?:^|[\s(«'’])\p{L}{2,30})\.e(?:\.(s))?(?![\w.])"), r"\1"),
+        ((".e",), Expression(r"(?<=(?:^|[\s(«'’])\p{L}{2,30})\.e(?:\.(s))?(?![\w.@/:-])"), r"\1"),
         # Without a full stop, `sept` is a number.
         *_rules("fr", rf"\.(?={_GAP}\d)"),
     ),
@@ -246,8 +246,28 @@ def spelled_out(line: str, language: str) -> str:
     words = _WORDS.get(language, {})
     # The pattern is compiled for lines that may have one of the words, and those are few.
     if any(word in words or word.strip(_MARKS) in words for word in line.lower().split()):
-        line = _OF_WORDS[language].sub(partial(_spelled, words=words), line)
+        line = _replaced(line, _OF_WORDS[language], partial(_spelled, words=words))
     for parts, pattern, replacement in _RULES.get(language, ()):
         if any(part in line for part in parts):
-            line = pattern.sub(replacement, line)
+            line = _replaced(line, pattern, replacement)
     return line
+
+
+_ADDRESS = Expression(r"://|www\.|\S@\S|\\|/\w+/|\.[A-Za-z]{2,5}(?:/|[^\w.]*$)")
+"""What an address or the name of a file contains."""
+
+
+def _replaced(line: str, pattern: Expression, replacement: str | Callable[[Any], str]) -> str:
+    """Return a line with the matches of a pattern replaced, but for those in addresses and names of files."""
+
+    def replaced(match: Any) -> str:
+        start = max(line.rfind(space, 0, match.start()) for space in _WHITE) + 1
+        ends = [end for space in _WHITE if (end := line.find(space, match.end())) >= 0]
+        if _ADDRESS.search(line, start, min(ends, default=len(line))):
+            return str(match[0])
+        return match.expand(replacement) if isinstance(replacement, str) else replacement(match)
+
+    return str(pattern.sub(replaced, line))
+
+
+_WHITE = " \t\n\u00a0\u202f"

@@ -13,6 +13,7 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.system import System
 from rnnsearch.text import units_of
+from rnnsearch.text.abbreviations import is_known
 from rnnsearch.text.address import mixes_address
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
@@ -392,6 +393,7 @@ def _has_words(line: str, request: Request) -> bool:
     """Return whether a line has anything to translate besides the spans that are kept verbatim."""
     words = [word for seen in request.seen for word in seen.seen if word not in SYMBOLS["verbatim"]]
     ordinary = any(word in ALL_SYMBOLS or any(map(str.isalpha, word)) for word in words)
+    ordinary |= any(span.is_abbreviation and is_known(span.text) for seen in request.seen for span in seen.further.values())
     return has_words(line) and (ordinary or not request.seen)
 
 

@@ -14,6 +14,13 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
+        (
+            "en",
+            "http://a.org/5/day and www.a.org/x(s), item(s).txt, C:\\5/day, a@b.org",
+            "http://a.org/5/day and www.a.org/x(s), item(s).txt, C:\\5/day, a@b.org",
+        ),
+        ("en", "see e.g. http://a.org, $5/day. Thx!", "see for example http://a.org, $5 per day. Thanks!"),
+        ("fr", "aa.e@a.org, l'étudiant.e", "aa.e@a.org, l'étudiant"),
         ("en", 'It is 27" wide.', "It is 27 inches wide."),
         ("en", 'A 3.5" disk, 6\'2" tall, "No. 5", he said "27".', 'A 3.5" disk, 6\'2" tall, "number 5", he said "27".'),
         ("en", "Flat no. 10. THX FOR YOUR HELP ASAP", "Flat number 10. Thanks FOR YOUR HELP as soon as possible"),

@@ -452,7 +452,7 @@ def test_fluent_keeps_what_is_replaced_and_terms() -> None:
     )
     expected = (
         "-brand = Fire\nhello =\n    HELLO *YOU*, IT IS { $n }\n\n    .title = A <a { $url }>LINK</a> OF { -brand }\r\n"
-        'many = { $n ->\n  [one] x\n *[other] y\n}\n# note = x\nlast = 1 {"lit"} END'
+        'many = { $n ->\n  [one] X\n *[other] Y\n}\n# note = x\nlast = 1 {"lit"} END'
     )
     assert louder(text.encode(), path).decode() == expected
     whole = document(b"a =\n    word\nb = word\n", path)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import rnnsearch
 from rnnsearch.config import from_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.system import System, new_system
@@ -157,3 +158,13 @@ def test_a_span_of_the_prefix_does_not_come_again(span: str, seed: int) -> None:
     found = translator(seed=seed).translate(f"the dog sees {span} and the cat", prefix=prefix).text
     assert found.startswith(prefix)
     assert found.count(written) == 1
+
+
+def test_abbreviations_with_another_form_are_translated_and_protected_ones_stay() -> None:
+    translator = rnnsearch.load("en-fr")
+    lines = ["GDP", "The VAT is low.", "The IBAN is long."]
+    texts = [one.text for one in translator.translate(lines)]
+    assert texts[0] == "PIB"
+    assert "La TVA " in texts[1]
+    assert "IBAN" in texts[2]
+    assert "VAT" in translator.translate(lines[1], protect=["VAT"]).text

@@ -54,7 +54,7 @@ def test_sentences_have_no_marks() -> None:
         ("This is *very* important.", "*très*"),
         ("<b>Hello</b>", "<b>Bonjour</b>"),
         ("See [the documentation](https://x.org/a).", "[la documentation](https://x.org/a)"),
-        ("- I love __init__ and the **red** house.", "**rouge**"),
+        ("- Please read __init__ in the **big** book.", "**grand**"),
     ],
 )
 def test_marks_are_around_their_words(line: str, marked: str) -> None:
