@@ -1,4 +1,4 @@
-"""Learns the weights of both networks of the probability of a link (`rnnsearch/alignment/link_weights.json`) from gold links.
+"""Learns the weights of both networks of the probability of a link (`alignment/link_weights.json`) from gold links.
 
 The aligners learn from texts of different sizes (TEXTS), since the weights are to suit all of them, and a small text is to
 its language what a large one is to a language that is far away. The network learns the gold links of the two novels
