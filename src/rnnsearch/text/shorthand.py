@@ -136,6 +136,8 @@ _MONTHS = {
 _TO = {"en": " to ", "fr": " à "}
 """What stands between the first and the last day of several."""
 _GAP = r"[ \u00a0\u202f]"
+_NEAR = 200
+"""The number of characters on either side of shorthand that decide how it is read."""
 _MARKS = ".,;:!?…()«»\"'"
 """Punctuation beside a word."""
 
@@ -151,12 +153,18 @@ def _spelled(match: Any, words: dict[str, str]) -> str:
     written_in_capitals = match[0].isupper()
     if written_in_capitals and len(match[0]) < 3:  # *JK* are initials
         return str(match[0])
-    others = match.string[: match.start()] + match.string[match.end() :]
-    if written_in_capitals and others.isupper():
+    before, after = _around(match)
+    if written_in_capitals and (before + after).isupper():
         return spelled.upper()
-    begins = not match.string[: match.start()].strip() or match.string[: match.start()].rstrip()[-1] in ".!?"
+    begins = not before.strip() or before.rstrip()[-1] in ".!?"
     capital = match[0][0].isupper() and (begins or not written_in_capitals)
     return spelled[0].upper() + spelled[1:] if capital else spelled
+
+
+def _around(match: Any) -> tuple[str, str]:
+    """Return the text before and after a match, as far as it matters, so that a line of any length takes linear time."""
+    start, stop = match.span()
+    return match.string[max(0, start - _NEAR) : start], match.string[stop : stop + _NEAR]
 
 
 def _named(match: Any, names: dict[str, str]) -> str:
@@ -261,13 +269,10 @@ def _replaced(line: str, pattern: Expression, replacement: str | Callable[[Any],
     """Return a line with the matches of a pattern replaced, but for those in addresses and names of files."""
 
     def replaced(match: Any) -> str:
-        start = max(line.rfind(space, 0, match.start()) for space in _WHITE) + 1
-        ends = [end for space in _WHITE if (end := line.find(space, match.end())) >= 0]
-        if _ADDRESS.search(line, start, min(ends, default=len(line))):
+        before, after = _around(match)
+        token = f"{before}|".split()[-1][:-1] + match[0] + f"|{after}".split()[0][1:]
+        if _ADDRESS.search(token):
             return str(match[0])
         return match.expand(replacement) if isinstance(replacement, str) else replacement(match)
 
     return str(pattern.sub(replaced, line))
-
-
-_WHITE = " \t\n\u00a0\u202f"

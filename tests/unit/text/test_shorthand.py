@@ -1,5 +1,7 @@
 """Shorthand that is read as words."""
 
+import time
+
 import pytest
 
 from rnnsearch.text.shorthand import spelled_out
@@ -76,3 +78,10 @@ from rnnsearch.text.shorthand import spelled_out
 )
 def test_shorthand(language: str, line: str, expected: str) -> None:
     assert spelled_out(line, language) == expected
+
+
+def test_a_long_line_takes_linear_time() -> None:
+    began = time.process_time()
+    assert spelled_out("stp SVP " * 50_000, "fr").count("plaît") == 100_000
+    assert spelled_out('5/day 3" no. 5 Mon-Fri item(s) ASAP ' * 10_000, "en").count("per day") == 10_000
+    assert time.process_time() - began < 20

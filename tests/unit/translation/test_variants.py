@@ -57,6 +57,8 @@ def test_each_variant_is_a_sentence(message: str, sentences: list[str], expected
         "{n, plural, one {a} other {b}",
         "{n, plural, one {a} !}",
         "{n, plural, other {'{'}}",
+        pytest.param("{n, plural, other {a}} " * 20_000, id="many choices"),
+        pytest.param("{n, plural, other {" * 20_000 + "}}" * 20_000, id="many choices within each other"),
         "{a, select, " + "".join(f"x{n} {{{{b, select, y {{c}} z {{d}}}}}} " for n in range(30)) + "}",
     ],
 )

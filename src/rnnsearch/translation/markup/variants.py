@@ -23,7 +23,7 @@ _MANY = "37", "42", "58", "64"
 _PRIVATE = 0xE000
 """The first character of the private use area; these stand for the signs of numbers until a variant is written."""
 _MOST = 40
-"""A message with more sentences than this is not read."""
+"""A message with more variants than this is not read, and neither is one with more choices."""
 
 
 class Sentences(Protocol):
@@ -60,6 +60,8 @@ class Variants:
         self._texts: list[Sentences] = []
         self._doubled = "''" in message
         try:
+            if sum(1 for _ in VARIANTS.finditer(message)) > _MOST:
+                raise ValueError("too many choices")
             self._join = self._expanded(message.replace("''", "'"), (), read)
         except ValueError:
             self._texts = []
