@@ -9,7 +9,9 @@ import pytest
 from box.phrases import entries
 from box.text import (
     HASTY_FRENCH,
+    LONGEST,
     MEANINGS,
+    OFTEN,
     drawn,
     everyday,
     from_english,
@@ -19,6 +21,7 @@ from box.text import (
     quoted,
     rows,
     split,
+    with_new_words,
     with_rare_words,
     words,
 )
@@ -65,6 +68,13 @@ def test_sentences_with_rare_words() -> None:
     ]
     once = [("The Zorg runs.", "Le chien court."), ("The xylem runs.", "Le chien court.")]
     assert list(with_rare_words([*common, *rare, *once])) == rare[:2]
+
+
+def test_sentences_with_words_that_are_new() -> None:
+    known = [("The dog runs.", "Le chien court.")] * OFTEN
+    directive = [("The directive.", "La directive.")] * 2 * OFTEN
+    long = ("The quorum " + "of it " * LONGEST, "Le quorum")
+    assert list(with_new_words([*known, long, *directive], known)) == directive[:OFTEN]
 
 
 def test_words_are_never_held_out() -> None:

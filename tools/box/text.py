@@ -44,13 +44,16 @@ LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
 RARE = 40
 """A word that occurs at most so often in Tatoeba is rare there."""
+LONGEST, OFTEN = 22, 6
+"""A sentence of Europarl with new words has at most so many words; a word that has been read so often is new no more."""
 _PAIRS = {
     "europarl": 60_000,
+    "europarl-new": 80_000,
     "tatoeba": 60_000,
     "rare": 60_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 140_000,
+    "everyday": 170_000,
     "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
@@ -192,6 +195,22 @@ def with_rare_words(pairs: Sequence[Pair]) -> Iterator[Pair]:
             yield pair
 
 
+def with_new_words(pairs: Iterable[Pair], known: Iterable[Pair]) -> Iterator[Pair]:
+    """Those of these pairs that have a word of either language which `known` and the pairs before it have seldom.
+
+    So the words of public life, which everyday sentences lack, come with the fewest sentences of the parliament.
+    """
+    counts = [Counter(word for pair in known for word in _WORD.findall(pair[side])) for side in range(2)]
+    for pair in pairs:
+        if max(map(len, map(str.split, pair))) > LONGEST:
+            continue
+        found = [set(_WORD.findall(side)) for side in pair]
+        if any(counts[side][word] < OFTEN for side in range(2) for word in found[side]):
+            for side in range(2):
+                counts[side].update(found[side])
+            yield pair
+
+
 def plain(text: str) -> str:
     """A text without accents, as it is typed on a foreign keyboard."""
     letters = unicodedata.normalize("NFD", text.replace("œ", "oe").replace("Œ", "Oe"))
@@ -233,8 +252,10 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
     sentences = [*sets["train"], *pairs(data / "tatoeba", "more")]
     everyday_pairs, short_pairs, first_lines = (list(read(everyday(*names))) for names in ((), SHORT, ("first-lines",)))
     accented = [(english, plain(french)) for english, french in [*everyday_pairs, *sets["train"]] if plain(french) != french]
+    europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
     texts = {
-        "europarl": [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")],
+        "europarl": europarl,
+        "europarl-new": list(with_new_words(source.sample(europarl, len(europarl)), [*everyday_pairs, *sentences])),
         "tatoeba": sentences,
         "rare": list(with_rare_words(sentences)),
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
