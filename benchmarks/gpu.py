@@ -34,7 +34,7 @@ import torch
 
 from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from benchmarks.lib.record import ROOT, machine, read_json, write_result
+from benchmarks.lib.record import ROOT, TINY as TRIAL, machine, read_json, write_result
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.lines import read_lines
@@ -123,7 +123,7 @@ def main() -> None:
         parser.error("PyTorch sees no GPU here; --smoke tries the script out on a CPU")
 
     with tempfile.TemporaryDirectory() as folder:
-        name = str(Path(folder) / "gpu") if arguments.smoke else "speed/gpu"
+        name = str(Path(folder) / "gpu") if arguments.smoke and not TRIAL else "speed/gpu"
         if arguments.smoke:
             arguments.text = Path(folder) / "text.en"
             arguments.text.write_text("a few words\n\nand some more words .\n" * 2)

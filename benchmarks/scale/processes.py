@@ -57,7 +57,9 @@ def train(text: Path, size: str, settings: dict[str, object], updates: int) -> N
         watch(trainer, after)
         state = sum(value.nbytes for state in trainer.optimizer.state.values() for value in state.values())
         weights = sum(parameter.nbytes for parameter in system.model.parameters())
-        print(all_of_them.rank, system.model.count_parameters(), weights, state, peak_megabytes(), flush=True)
+        numbers = (all_of_them.rank, system.model.count_parameters(), weights, state, peak_megabytes())
+        sys.stdout.write(" ".join(map(str, numbers)) + "\n")  # One write: the other process writes to the same pipe.
+        sys.stdout.flush()
 
 
 def start_others(count: int) -> None:

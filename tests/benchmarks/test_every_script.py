@@ -108,6 +108,8 @@ NEEDS = {
     "speed/step_page": "playwright",
 }
 """The package that a script needs, which is never a dependency."""
+BROWSER = {"speed/step_page"}
+"""The scripts that drive a browser."""
 ELSEWHERE = {
     "exactness/avx2": "an emulated processor takes minutes to load a model",
     "pages/render": "tests/docs/test_reference.py renders every page",
@@ -157,6 +159,8 @@ def test_it_runs_at_a_tiny_size(script: str, places: dict[str, Path], tmp_path: 
         pytest.skip(ELSEWHERE[script])
     if script in NEEDS and importlib.util.find_spec(NEEDS[script]) is None:
         pytest.skip(f"{NEEDS[script]} is not installed")
+    if script in BROWSER and shutil.which("chromium") is None:
+        pytest.skip("there is no `chromium` on the PATH")
     results = tmp_path / "results"
     names = {**places, "runs": tmp_path / "runs"}
     variables = {**os.environ, "BENCHMARK_TINY": str(results), "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}

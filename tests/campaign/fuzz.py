@@ -249,12 +249,16 @@ def arguments(place: Place) -> list[str | bytes]:
     return filled
 
 
+# Python 3.11 cannot parse a source in two threads at once.
+_KEYS = {section: [*describe(section)] for section in {name for names in SECTIONS_OF.values() for name in names}}
+
+
 def _fill(place: Place, slot: str, odd: bool, twin: str | bytes | None) -> str | bytes:
     """Return the word for a slot; `twin` is the text for all texts of a command, if it is not None."""
     random = place.random
     if slot in SECTIONS_OF:
         section = random.choice(SECTIONS_OF[slot])
-        key = random.choice([*describe(section)])
+        key = random.choice(_KEYS[section])
         return f"{section}.{key}={random.choice(SETTING_VALUES)}"
     if slot == "model":
         return place.odd_model() if odd else random.choice(("mlp", "mlp", "none", "bpe", "bpe"))
