@@ -34,7 +34,8 @@ import torch
 
 from benchmarks.lib.command import Parser, run, text_options
 from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from benchmarks.lib.record import ROOT, TINY as TRIAL, machine, read_json, write_result
+from benchmarks.lib.record import ROOT, machine, read_json, write_result
+from benchmarks.lib.record import TINY as TRIAL
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.lines import read_lines
