@@ -197,6 +197,46 @@ def _rules(language: str, after_a_month: str) -> tuple[Rule, ...]:
 
 
 _DIGITS = "0123456789"
+_NAMED = {"en": ("NATO", "OPEC"), "fr": ("OTAN", "OPEP")}
+_NAMED_IN_BOTH = ("ASEAN", "CERN", "FIFA", "NASA", "UEFA", "UNESCO", "UNICEF")
+"""Abbreviations that are names in English, without an article, and have one in French: NATO and « l'OTAN »."""
+_BEFORE_A_NAME = (
+    "about|after|against|and|as|at|because|before|between|but|by|for|from|if|in|into|like|of|on|or|since|than|that|to|under|when"
+    "|where|while|with"
+)
+
+
+def _organization_names(language: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the names of organizations in a language, their pattern, and the pattern of their other spelling, *Nasa*."""
+    names = (*_NAMED[language], *_NAMED_IN_BOTH)
+    return names, rf"(?:{'|'.join(names)})(?![\w-])", rf"(?<![\w-])(?:{'|'.join(map(str.capitalize, names))})(?![\w-])"
+
+
+def _organizations(language: str) -> tuple[Rule, ...]:
+    """Return the rules for names of organizations: English has the article for a model, which finds the French one by it."""
+    names, name, other = _organization_names(language)
+    capitals = (tuple(map(str.capitalize, names)), Expression(other), lambda match: match[0].upper())
+    if language == "fr":
+        return (
+            capitals,
+            (("Onu",), Expression(r"(?<![\w-])Onu(?![\w-])"), "ONU"),
+            (names, Expression(rf"(?i:(?<![\w])(?:l['’]|l[ae]{_GAP}))(?={name})"), ""),
+            (names, Expression(rf"(?<!\w)([dD])u(?={_GAP}{name})"), r"\1e"),
+            (names, Expression(rf"(?<!\w)au(?={_GAP}{name})"), "à"),
+        )
+    after = rf"(?=[.,;:!?)]|$|{_GAP}(?:{_BEFORE_A_NAME}){_GAP})"
+    lower = rf"(?<=\p{{Ll}}{_GAP})(?<!(?<!\w)(?:the|an?|any|every|no|our|their|this|your){_GAP})"
+    return (
+        capitals,
+        (names, Expression(rf"(?:(?<=^|[.!?:]{_GAP}))(?={name}{_GAP}\w)"), "The "),
+        (
+            names,
+            Expression(rf"(?<=(?:[,;(]|(?<!\w)(?:{_BEFORE_A_NAME})){_GAP})(?={name})|{lower}(?={name}{after})"),
+            "the ",
+        ),
+    )
+
+
 _FEMININE = "(?:e|ne|le|te|tes|se|ère|euse|trice|ve)"
 """What French words have at their end for women."""
 _INNER_STOP = r"(?:\.(?=\s*\S))?"
@@ -216,6 +256,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("hr",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?hrs?(?!\w){_INNER_STOP}"), " hours"),
         (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),
         (("(",), Expression(r"(?<=\p{L}{2})\((s|es|ren)\)(?!\w)"), r"\1"),
+        *_organizations("en"),
         *_rules("en", rf"\.?(?={_GAP}\d)"),
     ),
     "fr": (
@@ -239,6 +280,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ("·•", Expression(rf"(?<!s)(?<=\p{{Ll}})[·•]{_FEMININE}[·•]?s(?!\w)"), "s"),
         ("·•", Expression(rf"(?<=\p{{Ll}})[·•]{_FEMININE}(?!\w)"), ""),
         ((".e",), Expression(r"(?<=(?:^|[\s(«'’])\p{L}{2,30})\.e(?:\.(s))?(?![\w.@/:-])"), r"\1"),
+        *_organizations("fr"),
         # Without a full stop, `sept` is a number.
         *_rules("fr", rf"\.(?={_GAP}\d)"),
     ),

@@ -16,6 +16,12 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
+        ("en", "NATO is here. He left Nasa in May.", "The NATO is here. He left the NASA in May."),
+        ("en", "A NATO summit, with NATO forces", "A NATO summit, with the NATO forces"),
+        ("en", "the NATO, NATO, NATO-led, NATO", "the NATO, the NATO, NATO-led, the NATO"),
+        ("en", "NATO", "NATO"),
+        ("fr", "L'Otan et la NASA, du CERN au CERN", "OTAN et NASA, de CERN à CERN"),
+        ("fr", "le sommet de l'OTAN à l’Onu", "le sommet de OTAN à l’ONU"),
         (
             "en",
             "http://a.org/5/day and www.a.org/x(s), item(s).txt, C:\\5/day, a@b.org",
