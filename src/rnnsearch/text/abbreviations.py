@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 _FRENCH_OF_ENGLISH = """
-ADHD m TDAH|AI f IA|AIDS m sida|ASD m TSA|ASEAN f ASEAN|ATM m distributeur|BMI m IMC|CAP f PAC|CEO m PDG|CERN m CERN|DIY m bricolage
-DNA m ADN|ECB f BCE|ECHR f CEDH|EEC f CEE|ER p urgences|EU f UE|FIFA f FIFA|GDP m PIB|GDPR m RGPD|GMO m OGM|GNP m PNB
-GP m généraliste|HIV m VIH|HQ m siège|HR p RH|IAEA f AIEA|ICC f CPI|ICT p TIC|ILO f OIT|IMF m FMI|IPCC m GIEC
-IPO f introduction en bourse|IQ m QI|IVF f FIV|LLC f SARL|MCQ m QCM|MP m député|MRI f IRM|NASA f NASA|NATO f OTAN
-NGO f ONG|NPT m TNP|OCD p TOC|OECD f OCDE|OPEC f OPEP|RNA m ARN|SDG p ODD|SME f PME|STD f MST|STI f IST|UAE p EAU|UEFA f UEFA
-UFO m OVNI|UN f ONU|UNESCO f UNESCO|UNICEF m UNICEF|UNHCR m HCR|USSR f URSS|VAT f TVA|WHO f OMS|WIPO f OMPI|WMO f OMM|WTO f OMC
+ADHD m TDAH|AI f IA|AIDS m sida|ASD m TSA|ASEAN f ASEAN|ATM m distributeur|BMI m IMC|CAP f PAC|CEO m PDG|CERN m CERN
+DIY m bricolage|DNA m ADN|ECB f BCE|ECHR f CEDH|EEC f CEE|ER p urgences|EU f UE|FIFA f FIFA|GDP m PIB|GDPR m RGPD
+GMO m OGM|GNP m PNB|GP m généraliste|HIV m VIH|HQ m siège|HR p RH|IAEA f AIEA|ICC f CPI|ICT p TIC|ILO f OIT|IMF m FMI
+IPCC m GIEC|IPO f introduction en bourse|IQ m QI|IVF f FIV|LLC f SARL|MCQ m QCM|MP m député|MRI f IRM|NASA f NASA
+NATO f OTAN|NGO f ONG|NPT m TNP|OCD p TOC|OECD f OCDE|OPEC f OPEP|RNA m ARN|SDG p ODD|SME f PME|STD f MST|STI f IST
+UAE p EAU|UEFA f UEFA|UFO m OVNI|UN f ONU|UNESCO f UNESCO|UNHCR m HCR|UNICEF m UNICEF|USSR f URSS|VAT f TVA|WHO f OMS
+WIPO f OMPI|WMO f OMM|WTO f OMC
 """
 _ENGLISH_OF_FRENCH = """
 BD comic|BTP construction|CB bank card|CDD fixed-term contract|CDI permanent contract|DRH HR manager

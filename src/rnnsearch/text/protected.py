@@ -295,17 +295,28 @@ _ABBREVIATION = Expression(
 )
 
 
-def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling, in a line of other words.
+_VOWEL = Expression(r"[AEIOUYÀÂÉÈÊËÎÏÔÛÙŒ]")
 
-    Several abbreviations with hyphens or slashes, such as `TCP/IP`, are one.
-    Two words in capitals side by side are emphasised and not abbreviated. A line of one word is read if it is known to be an
-    abbreviation.
+
+def unknown_abbreviations(
+    line: str, is_word: Callable[[str], bool], is_known: Callable[[str], bool] | None = None
+) -> list[tuple[int, int]]:
+    """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling.
+
+    Several abbreviations with hyphens or slashes, such as `TCP/IP`, are one. In a line of other words, two words in capitals
+    side by side are emphasised and not abbreviated. In a line that is all in capitals, such as `YOUR IBAN`, an abbreviation
+    has no vowel or is no known word, by `is_known`; without that, the line is read only if it is itself an abbreviation that
+    is known.
     """
-    is_read = any(map(str.islower, line)) or abbreviations.is_known(line.strip(" .!?"))
-    matches = list(_ABBREVIATION.finditer(line)) if is_read else []
-    pairs = [pair for pair in pairwise(matches) if line[pair[0].end() : pair[1].start()].isspace()]
-    beside = {match.span() for pair in pairs for match in pair}
+    matches = list(_ABBREVIATION.finditer(line))
+    beside: set[tuple[int, int]] = set()
+    if any(map(str.islower, line)):
+        pairs = [pair for pair in pairwise(matches) if line[pair[0].end() : pair[1].start()].isspace()]
+        beside = {match.span() for pair in pairs for match in pair}
+    elif not abbreviations.is_known(line.strip(" .!?")):
+        if is_known is None:
+            return []
+        matches = [match for match in matches if not (_VOWEL.search(match[0]) and is_known(match[0]))]
     return [
         match.span()
         for match in matches

@@ -41,7 +41,7 @@ class Protection:
         given = patterns.spans(line)
         if not self._finds_unknown:
             return find_protected(line, self._language, given)
-        abbreviations = unknown_abbreviations(line, self._is_undivided)
+        abbreviations = unknown_abbreviations(line, self._is_undivided, self._words and self._words.knows)
         spans = find_protected(line, self._language, [*given, *self._unknown(line, abbreviations, glossary)])
         # What the user has protected stays as it is.
         return [

@@ -403,6 +403,16 @@ def test_unknown_abbreviations() -> None:
     assert spans("THE IBAN IS LONG") == spans("please READ THIS now") == []
 
 
+def test_unknown_abbreviations_of_a_line_in_capitals() -> None:
+    def spans(line: str) -> list[str]:
+        known = {"THE", "IS", "LONG", "HTML"}.__contains__
+        return [line[start:stop] for start, stop in unknown_abbreviations(line, {"wet"}.__contains__, known)]
+
+    assert spans("THE IBAN IS LONG") == ["IBAN"]
+    assert spans("HTML, WET") == ["HTML"]
+    assert spans("GDP") == ["GDP"]
+
+
 def test_a_currency_that_the_vocabulary_lacks_is_part_of_its_price() -> None:
     assert [span.text for span in find_protected("That is ¥1000 per person.", "en", [(8, 9)])] == ["¥1000"]
     assert [span.text for span in find_protected("from $9.99/month", "en")] == ["$9.99"]
