@@ -41,7 +41,8 @@ class Protection:
         given = patterns.spans(line)
         if not self._finds_unknown:
             return find_protected(line, self._language, given)
-        abbreviations = unknown_abbreviations(line, self._is_undivided, self._words and self._words.knows)
+        is_known = self._words.knows if self._words else None
+        abbreviations = unknown_abbreviations(line, self._is_undivided, is_known)
         spans = find_protected(line, self._language, [*given, *self._unknown(line, abbreviations, glossary)])
         # What the user has protected stays as it is.
         return [
