@@ -292,6 +292,9 @@ class SearchConfig:
     keep_numbers: bool = False
     """Prefer, among the translations in the beam, those that have every number of the source, in figures or in words.
     Only for running text (`data.tokenizer = moses`)."""
+    phrases: bool = True
+    """Replace the translation of a sentence by the one of the list in the model's folder (`phrases.tsv`), if it is there.
+    Most models have no such list."""
     rare_words: bool = True
     """Search a sentence again if its translation lacks rare words of the list in the model's folder (`rare-words.tsv`), with
     these as terms. Most models have no such list."""

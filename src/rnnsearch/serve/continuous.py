@@ -18,7 +18,6 @@ from rnnsearch.search import Query, Search
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.glossary import TermsLike
-from rnnsearch.translation.rare_words import better
 from rnnsearch.translation.request import Request
 
 log = logging.getLogger("rnnsearch.serve")
@@ -58,7 +57,7 @@ class _Line:
     links: bool
     """Whether the words of its translations are to be linked."""
     first: list[Translation] | None = None
-    """The translations that lacked rare words, if the line is searched again."""
+    """The translations before its second request, if the line is searched again."""
 
 
 @dataclass(eq=False)
@@ -211,12 +210,12 @@ class ContinuousTranslator:
     def _report(self, line: _Line) -> None:
         """Add the translations of a finished line to the results; a caller without further lines is forgotten.
 
-        A line whose translation lacks rare words is searched again first.
+        A line with a second request, as for its rare words, is searched again first.
         """
         translations = self.translator.translations(line.request, self.settings)
         if line.first is not None:
-            translations = better(line.first, translations)
-        elif again := self.translator.with_rare_words(line.request, translations, self.settings):
+            translations = self.translator.of_both(line.request, line.first, translations)
+        elif again := self.translator.second_request(line.request, translations, self.settings):
             self._search_again(line, again, translations)
             return
         if not line.links:

@@ -37,7 +37,7 @@ _RECIPE: dict[str, Any] = {
 }  # fmt: skip
 """The settings of the training; all others are those of the model. It is validated only at its end: no weights are chosen by
 the held-out segments, so the scores on these are fair."""
-_TAKEN_OVER = (ALIGNMENT_LAYER, "lexicon.tsv", "rare-words.tsv")
+_TAKEN_OVER = (ALIGNMENT_LAYER, "lexicon.tsv", "rare-words.tsv", "phrases.tsv")
 """The files that a model has in common with the one that it is trained from, besides those that training writes."""
 
 

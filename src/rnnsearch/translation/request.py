@@ -22,11 +22,12 @@ from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, further_wo
 from rnnsearch.text.shorthand import spelled_out
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
-from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.text.vocabulary import END, UNK, UNK_SYMBOL
 from rnnsearch.translation.alignments import by_words, end_by_words
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
+from rnnsearch.translation.phrases import Phrases, without_marks
 from rnnsearch.translation.protection import Protection
 from rnnsearch.translation.rare_words import RareWords, with_rare_words
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
@@ -53,6 +54,8 @@ class Request:
     """Each segment in the form that the model sees, if spans are protected."""
     copied: str | None = None
     """The line itself if it has no letters and is copied."""
+    is_fixed: bool = False
+    """Whether the prefixes are whole translations, from the model's list of phrases."""
 
 
 def patterns_of(search: SearchConfig, protects: bool, lines: int = 1) -> Patterns:
@@ -185,6 +188,21 @@ class Requests:
         starts, stops = _id_ranges(source.word_ids(read), len(read))
         terms = [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in matches]
         return Terms(terms, target.continues)
+
+    def with_phrases(self, request: Request, translation: Translation, phrases: Phrases) -> Request | None:
+        """Return a request for the fixed translations of its sentences; None if they are not in the list, or found already.
+
+        Only a sentence without spans, prefix and terms is looked up.
+        """
+        if request.copied is not None or any(request.prefix) or any(request.matches) or len(request.seen) != 1:
+            return None
+        (seen,), (query,) = request.seen, request.queries
+        fixed = None if seen.places else phrases.get(seen.seen)
+        if fixed is None or fixed == without_marks(translation.text):
+            return None
+        words = self.target.tokenize(fixed)
+        forced = Query(query.words, 1, [*self.vocabularies.target.encode(words), END])
+        return replace(request, prefix=[words], queries=[forced], is_fixed=True)
 
     def with_rare_words(self, request: Request, translation: Translation, rare_words: RareWords) -> Request | None:
         """Return a request that adds the rare words which this translation lacks to the terms; None if it lacks none."""
@@ -352,7 +370,8 @@ class Requests:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             if seen:
                 read_from = _read_from(alignment, len(tokens), len(source))
-                written = seen.restored(tokens, read_from, self._languages[1], len(prefix))
+                given_words = 0 if request.is_fixed else len(prefix)
+                written = seen.restored(tokens, read_from, self._languages[1], given_words)
                 written = with_rare_words(written, rare, source[0][:1].isupper(), self._languages[1])
                 tokens = [one.word for one in written]
                 alignment = None if alignment is None else rows_of(written, alignment)

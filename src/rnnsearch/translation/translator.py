@@ -26,6 +26,7 @@ from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.marks import has_marks
+from rnnsearch.translation.phrases import Phrases, fixed_first
 from rnnsearch.translation.rare_words import RareWords, better
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
@@ -222,21 +223,33 @@ class Translator:
         again = {
             place: second
             for place, pair in enumerate(zip(requests, n_best_lists, strict=True))
-            if (second := self.with_rare_words(*pair, search))
+            if (second := self.second_request(*pair, search))
         }
         search_all(self.backend(search), [query for request in again.values() for query in request.queries], search)
         for place, request in again.items():
-            n_best_lists[place] = better(n_best_lists[place], self.translations(request, search))
+            n_best_lists[place] = self.of_both(request, n_best_lists[place], self.translations(request, search))
         return n_best_lists
 
-    def with_rare_words(self, request: Request, found: list[Translation], search: SearchConfig) -> Request | None:
-        """Return a request for another search with the rare words that the best translation lacks; mostly None.
+    def second_request(self, request: Request, found: list[Translation], search: SearchConfig) -> Request | None:
+        """Return a request for another search, after which `of_both` chooses the translations; mostly None.
 
-        See `rnnsearch.translation.rare_words`. There is none for samples, with a prefix, or with vocabulary selection.
+        It is for the fixed translation of a sentence (`rnnsearch.translation.phrases`) or for the rare words that the best
+        translation lacks (`rnnsearch.translation.rare_words`). There is none for samples, with a prefix, or with vocabulary
+        selection.
         """
-        if not search.rare_words or search.temperature or search.vocabulary_selection or self.rare_words is None:
+        if search.temperature or search.vocabulary_selection or not found:
             return None
-        return self._requests.with_rare_words(request, found[0], self.rare_words) if found else None
+        second = None
+        if search.phrases and not search.minimum_bayes_risk and self.phrases is not None:
+            second = self._requests.with_phrases(request, found[0], self.phrases)
+        if second is None and search.rare_words and self.rare_words is not None:
+            second = self._requests.with_rare_words(request, found[0], self.rare_words)
+        return second
+
+    @staticmethod
+    def of_both(second: Request, before: list[Translation], after: list[Translation]) -> list[Translation]:
+        """Return the translations of a line with a `second` request, given those before and after its search."""
+        return fixed_first(before, after, second.n) if second.is_fixed else better(before, after)
 
     def requests(
         self,
@@ -409,6 +422,11 @@ class Translator:
     def has_lexicon(self) -> bool:
         """Return whether the model's folder contains a lexicon."""
         return self.folder is not None and (self.folder / LEXICON).exists()
+
+    @cached_property
+    def phrases(self) -> Phrases | None:
+        """The list of phrases in the model's folder, if there is one. Raises RnnsearchError if it cannot be read."""
+        return None if self.folder is None else Phrases.load(self.folder)
 
     @cached_property
     def rare_words(self) -> RareWords | None:
