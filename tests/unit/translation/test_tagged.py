@@ -103,11 +103,10 @@ def test_a_parser_finds_the_same_elements(document: str) -> None:
 @given(st.text(st.sampled_from("<>/!?-[]ab c=\"'&;#1\u00e9\n"), max_size=40), st.booleans())
 def test_no_tag_is_lost_or_added_whatever_the_text(text: str, xml: bool) -> None:
     found = translated(text, xml=xml)
-
-    def tags(text: str) -> list[str]:
-        return re.findall(r"""</?[^\W\d][\w.:-]*(?:[\s/](?:[^<>"']|"[^"<]*"|'[^'<]*')*)?>""", text)
-
-    if "<!" not in text and "<?" not in text:
+    tag = re.compile(r"""</?[^\W\d][\w.:-]*(?:[\s/](?:[^<>"']|"[^"<]*"|'[^'<]*')*)?>""")
+    tags, rest = tag.findall, tag.sub("", text)
+    # Single signs among the words may come together as the order of the words changes.
+    if "<!" not in text and "<?" not in text and not ("<" in rest and ">" in rest):
         assert sorted(map(str.casefold, tags(found))) == sorted(map(str.casefold, tags(text)))
 
 
