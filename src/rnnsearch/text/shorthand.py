@@ -133,8 +133,8 @@ _MONTHS = {
         "déc": "décembre",
     },
 }
-_TO = {"en": " to ", "fr": " à "}
-"""What stands between the first and the last day of several."""
+_RANGES = {"en": ("from", "to"), "fr": ("du", "au")}
+"""What stands before the first and the last day of several."""
 _GAP = r"[ \u00a0\u202f]"
 _NEAR = 200
 """The number of characters on either side of shorthand that decide how it is read."""
@@ -173,10 +173,14 @@ def _named(match: Any, names: dict[str, str]) -> str:
     return name.capitalize() if match["name"][0].isupper() else name
 
 
-def _range(match: Any, names: dict[str, str], between: str) -> str:
-    """Return both days of a range for their abbreviations."""
+def _range(match: Any, names: dict[str, str], language: str) -> str:
+    """Return the days of a range in words: « du lundi au vendredi », and after a word *from Monday to Friday*."""
     first, last = (names.get(match[end]) or names[match[end].capitalize()] for end in ("first", "last"))
-    return (first.capitalize() if match["first"][0].isupper() else first) + between + last
+    before = (_around(match)[0].split(" ")[:-1] or [""])[-1].lower()
+    begins, to = _RANGES[language]
+    if before == begins or (language == "en" and not before.isalpha()):
+        return f"{first} {to} {last}"
+    return f"{begins.capitalize() if language == 'fr' and match['first'].istitle() else begins} {first} {to} {last}"
 
 
 Rule = tuple[Sequence[str], Expression, "str | Callable[[Any], str]"]
@@ -190,7 +194,7 @@ def _rules(language: str, after_a_month: str) -> tuple[Rule, ...]:
     day, month = rf"(?:{_any(days)})", rf"(?P<name>{_any(months)})"
     days_range = rf"(?<![\w-])(?P<first>{day})\.?{_GAP}?[-–]{_GAP}?(?P<last>{day})(?![\w-]){_INNER_STOP}"
     return (
-        ("-–", Expression(days_range), partial(_range, names=days, between=_TO[language])),
+        ("-–", Expression(days_range), partial(_range, names=days, language=language)),
         (_DIGITS, Expression(rf"(?<=(?<!\w)\d\d?{_GAP}){month}(?![\w'’]){_INNER_STOP}"), partial(_named, names=months)),
         (_DIGITS, Expression(rf"(?<!\w){month}{after_a_month}"), partial(_named, names=months)),
     )
@@ -256,6 +260,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("hr",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?hrs?(?!\w){_INNER_STOP}"), " hours"),
         (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),
         (("(",), Expression(r"(?<=\p{L}{2})\((s|es|ren)\)(?!\w)"), r"\1"),
+        (("ish",), Expression(r"(?<![\w.,:])(?:(?:about|around) )?(\d{1,4}(?::\d\d)?)-?ish(?!\w)"), r"about \1"),
         *_organizations("en"),
         *_rules("en", rf"\.?(?={_GAP}\d)"),
     ),

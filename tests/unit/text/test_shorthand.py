@@ -61,7 +61,17 @@ from rnnsearch.text.shorthand import spelled_out
             "Mlle Durand, stp, SVP. Jsp, bcp de monde",
             "Mademoiselle Durand, s'il te plaît, s'il vous plaît. Je ne sais pas, beaucoup de monde",
         ),
-        ("fr", "lun.-ven. 24h/24 et 7j/7, 6j/7", "lundi à vendredi 24 heures sur 24 et 7 jours sur 7, 6 jours sur 7"),
+        (
+            "en",
+            "Open Mon-Fri 9am-5pm, from Mon-Fri, at 5ish",
+            "Open from Monday to Friday 9am-5pm, from Monday to Friday, at about 5",
+        ),
+        (
+            "fr",
+            "Ouvert lun.-ven., Sam-dim, du lun-ven",
+            "Ouvert du lundi au vendredi, Du samedi au dimanche, du lundi au vendredi",
+        ),
+        ("fr", "lun.-ven. 24h/24 et 7j/7, 6j/7", "du lundi au vendredi 24 heures sur 24 et 7 jours sur 7, 6 jours sur 7"),
         (
             "fr",
             "les sept 3, le 14 juil. à sept heures, sept. 2020, le 5 oct.",
