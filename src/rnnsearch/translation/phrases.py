@@ -21,22 +21,23 @@ PHRASES = "phrases.tsv"
 LONGEST = 14
 """The largest number of words in a sentence of a list; longer sentences are not looked up."""
 _MOST_BYTES = 64 * MEGABYTE
-_LINE = re.compile(r"[^\W_]+(?: [^\W_]+)*(?: \?)?\t\S+(?: \S+)*")
+_LINE = re.compile(r"[^\W_]+(?: [^\W_]+)*(?: [?,])?\t\S+(?: \S+)*")
 _WORDS = re.compile(r"[^\W_]+")
 _OTHERS = re.compile(r"[^\w\s.,;:!?…'’\"“”«»()/-]|_")
 """Signs that are neither in words nor punctuation; a sentence with one is not a sentence of the list."""
-_MARKS = ".!?… "
+_MARKS = ".!?…, "
 
 
 def key_of(sentence: str) -> str:
-    """Return the form in which a sentence is looked up: its words in lower case, with a mark if it is a question.
+    """Return the form in which a sentence is looked up: its words in lower case, and ` ?` or ` ,` if it ends so.
 
     It is empty for a sentence without words or with signs. Punctuation makes no other difference, nor do apostrophes.
     """
     words = _WORDS.findall(sentence.lower())
     if not words or _OTHERS.search(sentence):
         return ""
-    return " ".join(words) + " ?" * ("?" in sentence)
+    end = " ?" if "?" in sentence else " ," if sentence.rstrip().endswith(",") else ""
+    return " ".join(words) + end
 
 
 def without_marks(translation: str) -> str:
@@ -66,7 +67,7 @@ class Phrases:
             if not _LINE.fullmatch(line) or key != key.lower():
                 raise RnnsearchError(
                     f"{path}:{number}: {shown(line)}; give the words of a sentence in lower case, ` ?` after a question, "
-                    "then a tab and its translation"
+                    "` ,` for a final comma, then a tab and its translation"
                 )
         return cls(text)
 
@@ -81,8 +82,8 @@ class Phrases:
         stop = self._text.find("\n", start + 1)
         translation = self._text[start + len(key) + 2 : stop if stop >= 0 else None]
         if words[0][0].islower() and translation[1:2].islower():  # a sentence or label in lower case
-            return translation[0].lower() + translation[1:]
-        return translation
+            translation = translation[0].lower() + translation[1:]
+        return f"{translation}," if key.endswith(",") else translation
 
 
 def fixed_first(before: Sequence[Translation], fixed: Sequence[Translation], n: int) -> list[Translation]:

@@ -198,7 +198,7 @@ class Requests:
             return None
         (seen,), (query,) = request.seen, request.queries
         fixed = None if seen.places else phrases.get(seen.seen)
-        if fixed is None or fixed == without_marks(translation.text):
+        if fixed is None or without_marks(fixed) == without_marks(translation.text):
             return None
         words = self.target.tokenize(fixed)
         forced = Query(query.words, 1, [*self.vocabularies.target.encode(words), END])

@@ -16,7 +16,7 @@ from rnnsearch.translation.phrases import PHRASES, Phrases, key_of, without_mark
 
 LIST = (
     "i see the dog\tVoilà le chien\nis that so ?\tTiens donc\nis that so\tC'est comme ça\n"
-    "kick the bucket\tcasser sa pipe\nit is x\tC'est un x\n"
+    "regards ,\tCordialement\nkick the bucket\tcasser sa pipe\nit is x\tC'est un x\n"
 )
 
 
@@ -36,6 +36,7 @@ def translator() -> Translator:
         ("Is that so?", "Tiens donc ?"),
         ("Is that so.", "C'est comme ça."),
         ("Kick the bucket", "Casser sa pipe"),
+        ("Regards,", "Cordialement,"),
         ("I see the dog. Is that so?", "Voilà le chien. Tiens donc ?"),
         ("<b>I see the dog.</b>", "<b>Voilà le chien.</b>"),
     ],
@@ -91,6 +92,7 @@ def test_every_sentence_of_a_list_has_its_translation(entries: dict[str, str]) -
 def test_keys() -> None:
     assert key_of("  Don’t  worry, be happy! ") == key_of("don 't worry be happy") == "don t worry be happy"
     assert key_of("Really?") == "really ?"
+    assert key_of("Dear Anna, ") == "dear anna ,"
     assert key_of("C'est « ça » ?") == "c est ça ?"
     assert key_of("a {b} c") == key_of("5 €") == key_of("😊") == key_of("a_b") == key_of("...") == ""
     assert without_marks("Vraiment ?!") == "Vraiment"
