@@ -25,6 +25,8 @@ from rnnsearch.model_catalog import BOX
 from rnnsearch.translation.phrases import PHRASES, key_of, without_marks
 
 MOST_WORDS = 10
+LEAST_LETTERS = 4
+"""A single word in the list has at least so many letters: shorter ones are abbreviations or words with several meanings."""
 SHORT = 6
 """Sentences of so many words are preferred to longer ones."""
 WRONG = 60.0
@@ -42,6 +44,8 @@ def accepted(sides: Iterable[Pair]) -> dict[str, tuple[str, list[str]]]:
     for source, target in sides:
         key = key_of(source)
         if not key or len(key.split()) > MOST_WORDS or any(map(str.isdigit, source)):
+            continue
+        if " " not in key and (len(key) < LEAST_LETTERS or "/" in target):
             continue
         if _SEVERAL.search(source) or _SEVERAL.search(target) or not without_marks(target):
             continue

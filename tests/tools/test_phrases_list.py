@@ -14,6 +14,7 @@ def test_what_is_in_no_list() -> None:
     assert accepted([("Hi. Bye.", "Salut. Au revoir.")]) == {}
     assert accepted([("It is 5.", "Il est cinq heures.")]) == {}
     assert accepted([("{name} is here", "{name} est là")]) == {}
+    assert accepted([("Mon", "lun"), ("elle", "she/her")]) == {}
     assert accepted([("a " * (MOST_WORDS + 1), "b")]) == {}
 
 
