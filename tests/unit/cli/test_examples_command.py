@@ -65,11 +65,8 @@ def test_the_papers_own_sentences_by_the_installed_model(
 
 
 def test_the_adjectives_of_figure_3_are_read_in_reversed_order(shared_data: Path) -> None:
-    """*espace économique européen* is read from *European Economic Area*, last word first."""
+    """*zone économique européenne* is read from *European Economic Area*, last word first."""
     examples = read_examples(shared_data / "paper" / "figure-3.tsv")
     translation = rnnsearch_package.load(translator_from("en")).translate(examples[0].source)
-    read_from = {
-        translation.tokens[i]: translation.source_tokens[int(weights.argmax())]
-        for i, weights in enumerate(translation.alignment)
-    }
-    assert [read_from[word] for word in ("espace", "économique", "européen")] == ["Area", "Economic", "European"]
+    read = [translation.source_tokens[int(weights.argmax())] for weights in translation.alignment]
+    assert [word for word in read if word in ("European", "Economic", "Area")] == ["Area", "Economic", "European"]
