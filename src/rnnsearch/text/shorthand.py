@@ -224,7 +224,7 @@ def _organizations(language: str) -> tuple[Rule, ...]:
         return (
             capitals,
             (("Onu",), Expression(r"(?<![\w-])Onu(?![\w-])"), "ONU"),
-            (names, Expression(rf"(?i:(?<![\w])(?:l['’]|l[ae]{_GAP}))(?={name})"), ""),
+            (names, Expression(rf"(?i:(?<!\w)(?:l['’]|l[ae]{_GAP}))(?={name})"), ""),
             (names, Expression(rf"(?<!\w)([dD])u(?={_GAP}{name})"), r"\1e"),
             (names, Expression(rf"(?<!\w)au(?={_GAP}{name})"), "à"),
         )
@@ -232,7 +232,7 @@ def _organizations(language: str) -> tuple[Rule, ...]:
     lower = rf"(?<=\p{{Ll}}{_GAP})(?<!(?<!\w)(?:the|an?|any|every|no|our|their|this|your){_GAP})"
     return (
         capitals,
-        (names, Expression(rf"(?:(?<=^|[.!?:]{_GAP}))(?={name}{_GAP}\w)"), "The "),
+        (names, Expression(rf"(?<=^|[.!?:]{_GAP})(?={name}{_GAP}\w)"), "The "),
         (
             names,
             Expression(rf"(?<=(?:[,;(]|(?<!\w)(?:{_BEFORE_A_NAME})){_GAP})(?={name})|{lower}(?={name}{after})"),

@@ -27,7 +27,7 @@ from rnnsearch.translation.alignments import by_words, end_by_words
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
-from rnnsearch.translation.phrases import Phrases, without_marks
+from rnnsearch.translation.phrases import Phrases
 from rnnsearch.translation.protection import Protection
 from rnnsearch.translation.rare_words import RareWords, with_rare_words
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
@@ -189,8 +189,8 @@ class Requests:
         terms = [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in matches]
         return Terms(terms, target.continues)
 
-    def with_phrases(self, request: Request, translation: Translation, phrases: Phrases) -> Request | None:
-        """Return a request for the fixed translations of its sentences; None if they are not in the list, or found already.
+    def with_phrases(self, request: Request, phrases: Phrases) -> Request | None:
+        """Return a request for the fixed translation of its sentence; None if it is not in the list.
 
         Only a sentence without spans, prefix and terms is looked up.
         """
@@ -198,7 +198,7 @@ class Requests:
             return None
         (seen,), (query,) = request.seen, request.queries
         fixed = None if seen.places else phrases.get(seen.seen)
-        if fixed is None or without_marks(fixed) == without_marks(translation.text):
+        if fixed is None:
             return None
         words = self.target.tokenize(fixed)
         forced = Query(query.words, 1, [*self.vocabularies.target.encode(words), END])

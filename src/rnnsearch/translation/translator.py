@@ -241,7 +241,7 @@ class Translator:
             return None
         second = None
         if search.phrases and not search.minimum_bayes_risk and self.phrases is not None:
-            second = self._requests.with_phrases(request, found[0], self.phrases)
+            second = self._requests.with_phrases(request, self.phrases)
         if second is None and search.rare_words and self.rare_words is not None:
             second = self._requests.with_rare_words(request, found[0], self.rare_words)
         return second

@@ -13,6 +13,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translator
 from rnnsearch.translation.phrases import PHRASES, Phrases, key_of, without_marks
+from rnnsearch.translation.rare_words import RareWords
 
 LIST = (
     "i see the dog\tVoilà le chien\nis that so ?\tTiens donc\nis that so\tC'est comme ça\n"
@@ -43,6 +44,13 @@ def translator() -> Translator:
 )
 def test_the_translation_of_the_list(translator: Translator, line: str, expected: str) -> None:
     assert translator.translate(line).text == expected
+
+
+def test_rare_words_do_not_change_a_phrase(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(translator.__dict__, "rare_words", RareWords("dog\tm\ttoutou\n"))
+    monkeypatch.setitem(translator.__dict__, "phrases", Phrases("where is the dog ?\tOù est le chien\n"))
+    assert "toutou" in translator.translate("Where is the dog?", phrases=False).text
+    assert translator.translate("Where is the dog?").text == "Où est le chien ?"
 
 
 def test_every_word_is_aligned(translator: Translator) -> None:
