@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import lzma
+import os
 import random
 import re
 import unicodedata
@@ -21,6 +22,8 @@ from pathlib import Path
 from box.cldr import Pair, cldr_pairs
 from box.phrases import entries, phrases
 from rnnsearch.atomic import atomic_write
+from rnnsearch.selection.cross_entropy_difference import select
+from rnnsearch.selection.general_corpus import Side
 
 HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
@@ -46,9 +49,12 @@ RARE = 40
 """A word that occurs at most so often in Tatoeba is rare there."""
 LONGEST, OFTEN = 22, 6
 """A sentence of Europarl with new words has at most so many words; a word that has been read so often is new no more."""
+NEWS, NEWS_LONGEST = "news2008-2011", 40
+"""The news that sentences of Europarl are selected for, and the most words that such a sentence has."""
 _PAIRS = {
     "europarl": 60_000,
     "europarl-new": 80_000,
+    "europarl-news": 200_000,
     "tatoeba": 60_000,
     "rare": 60_000,
     "documentation": 5_000,
@@ -211,6 +217,15 @@ def with_new_words(pairs: Iterable[Pair], known: Iterable[Pair]) -> Iterator[Pai
             yield pair
 
 
+def like_news(data: Path, folder: Path) -> Iterator[Pair]:
+    """Those pairs of Europarl that are most like `NEWS`, which itself is not read: twice as many as are drawn from them."""
+    parts = [[data / "europarl" / f"europarl-part{part}.{language}.xz" for part in range(4)] for language in ("en", "fr")]
+    in_domain: dict[Side, Path] = {"source": data / "wmt" / f"{NEWS}.en.gz", "target": data / "wmt" / f"{NEWS}.fr.gz"}
+    output = folder / "europarl-news.en", folder / "europarl-news.fr"
+    select(*parts, output, in_domain=in_domain, pairs=2 * _PAIRS["europarl-news"], jobs=os.cpu_count() or 1)
+    yield from (pair for pair in pairs(folder, "europarl-news") if max(map(len, map(str.split, pair))) <= NEWS_LONGEST)
+
+
 def plain(text: str) -> str:
     """A text without accents, as it is typed on a foreign keyboard."""
     letters = unicodedata.normalize("NFD", text.replace("œ", "oe").replace("Œ", "Oe"))
@@ -256,6 +271,7 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
     texts = {
         "europarl": europarl,
         "europarl-new": list(with_new_words(source.sample(europarl, len(europarl)), [*everyday_pairs, *sentences])),
+        "europarl-news": list(like_news(data, folder)),
         "tatoeba": sentences,
         "rare": list(with_rare_words(sentences)),
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],

@@ -27,7 +27,7 @@ from rnnsearch.text.tokenize import split_at_spaces
 LONGEST = 1024
 """The largest number of words per side in an alignment. Longer pairs are cut into pieces, equally many on both sides."""
 _SEPARATOR = re.compile(r"(?:^|[ \t])\|\|\|(?=[ \t]|$)")
-SIZE = 1 << 22
+SIZE = 1 << 21
 """The number of position pairs and words after which a block is complete."""
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]

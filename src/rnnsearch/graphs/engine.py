@@ -34,10 +34,10 @@ class Runnable:
         """Load a graph. Its constants are handed over to the runtime, so that the graph cannot be used again."""
         # Memory is returned to the system before and after the constants exist twice, so that the peak is low.
         file, constants = graph.hand_over()
-        _give_back()
+        give_back_memory()
         self._session = session(file, threads, constants)
         del constants
-        _give_back()
+        give_back_memory()
         self.inputs = [one.name for one in self._session.get_inputs()]
         self.outputs = [one.name for one in self._session.get_outputs()]
 
@@ -69,7 +69,7 @@ def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]]
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
-def _give_back() -> None:
+def give_back_memory() -> None:
     """Return free memory, which the C library would keep, to the system. It has an effect with glibc only."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.graphs.engine import give_back_memory
 from rnnsearch.jobs.processes import use_threads
 from rnnsearch.serve.continuous import ContinuousTranslator, LineResult, SearchFailed
 from rnnsearch.translation import Translator, load
@@ -105,6 +106,8 @@ def serve(
             return
         connection.send([_described(engine) for engine in searches.engines])
         while True:
+            if not searches.busy and not connection.poll():
+                give_back_memory()
             while connection.poll(0 if searches.busy else None):
                 number, request = connection.recv()
                 answer = searches.begin(number, request)
