@@ -1,11 +1,13 @@
-"""Make the filters of the words that the installed translators know, `src/rnnsearch/text/*.words`.
+"""Make the filters of the words that the installed translators know, and of those that they may write.
 
     python tools/known_words.py --data DATA --cldr CLDR
+
+The first are `src/rnnsearch/text/*.words`, the others `src/rnnsearch/box/PAIR/target.words`.
 
 All other words with a capital within a sentence are taken for names, and copied. A word is known if the training text has it
 in lower case, if it has a capital and the other side of the text mostly does not have it, as with London and Thursday, or if
 it is a frequent name. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, the lists of CLDR, and
-everyday phrases.
+everyday phrases. A translator may write every word of this text, in which Europarl is whole, and of the source.
 """
 
 from __future__ import annotations
@@ -14,14 +16,15 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
 from box.phrases import entries
 from box.text import everyday, pairs
 from rnnsearch.atomic import atomic_write
-from rnnsearch.text.known_words import KnownWords, words_file
+from rnnsearch.model_catalog import BOX
+from rnnsearch.text.known_words import WRITTEN_WORDS, KnownWords, words_file
 
 LEAST = 2
 """A word in lower case is known if it is there so often, or anywhere in the lists and everyday phrases."""
@@ -42,6 +45,8 @@ _AT_ONCE = 10_000
 
 CORPORA = ("europarl/europarl-part0", "tatoeba/fra-eng", "tatoeba/more", "pydocs/pydocs", "tico/tico19")
 """The running text: a quarter of Europarl, and all of the rest."""
+WRITTEN = tuple(f"europarl/europarl-part{part}" for part in (1, 2, 3))
+"""The rest of Europarl."""
 
 
 def lists(cldr: Path) -> list[Pair]:
@@ -97,6 +102,13 @@ def misspelt(word: str) -> Iterator[str]:
         yield word[:place] + word[place + 1 : place + 2] + word[place] + word[place + 2 :]
 
 
+def in_chunks(data: Path, corpus: str) -> Iterator[list[list[str]]]:
+    """Both sides of some thousand pairs of a corpus at a time."""
+    running = pairs(data / Path(corpus).parent, Path(corpus).name)
+    while chunk := list(islice(running, _AT_ONCE)):
+        yield [list(side) for side in zip(*chunk, strict=True)]
+
+
 def main() -> None:
     """Write the filters of both directions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -105,9 +117,7 @@ def main() -> None:
     options = parser.parse_args()
     counts = Counts(), Counts()
     for corpus in CORPORA:
-        running = pairs(options.data / Path(corpus).parent, Path(corpus).name)
-        while chunk := list(islice(running, _AT_ONCE)):
-            sides = list(zip(*chunk, strict=True))
+        for sides in in_chunks(options.data, corpus):
             for side, of_side in enumerate(counts):
                 of_side.add(sides[side], sides[1 - side], everyday=not corpus.startswith("europarl"))
     listed = lists(options.cldr)
@@ -116,6 +126,15 @@ def main() -> None:
         with atomic_write(words_file(source, target)) as path:
             path.write_bytes(bytes(KnownWords.of(words)))
         print(f"{source}-{target}: {len(words):,} words, {words_file(source, target).stat().st_size:,} bytes")
+    written = [{word.lower() for word in of_side.words} for of_side in counts]
+    further = chain.from_iterable(in_chunks(options.data, corpus) for corpus in WRITTEN)
+    for sides in chain(further, [[list(side) for side in zip(*listed, strict=True)]]):
+        for side, lines in enumerate(sides):
+            written[side].update(_WORD.findall("\n".join(lines).lower()))
+    for side, pair in enumerate(("fr-en", "en-fr")):
+        with atomic_write(BOX / pair / WRITTEN_WORDS) as path:
+            path.write_bytes(bytes(KnownWords.of(written[side])))
+        print(f"{pair} may write {len(written[side]):,} words")
 
 
 if __name__ == "__main__":

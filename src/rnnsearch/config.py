@@ -292,6 +292,9 @@ class SearchConfig:
     keep_numbers: bool = False
     """Prefer, among the translations in the beam, those that have every number of the source, in figures or in words.
     Only for running text (`data.tokenizer = moses`)."""
+    known_words_first: bool = True
+    """Prefer, among the translations in the beam, those without invented words, which are neither in the source nor in the
+    list `target.words` of the model's folder. Most models have no such list."""
     phrases: bool = True
     """Replace the translation of a sentence by the one of the list in the model's folder (`phrases.tsv`), if it is there.
     Most models have no such list."""

@@ -22,6 +22,7 @@ ALIGNMENT_LAYER = "alignment-layer.safetensors"
 SHARED = (
     *(CONFIG, WEIGHTS, FURTHER_WEIGHTS, ALIGNMENT_LAYER),
     *("source.vocab", "target.vocab", "source.subwords", "target.subwords", "lexicon.tsv", "rare-words.tsv", "phrases.tsv"),
+    "target.words",
     *("training.json", "README.md"),
 )
 """The files of a model folder that others need: names, and one pattern of names."""

@@ -98,6 +98,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "forbid_unk": False,
             "forbid_repetition": False,
             "keep_numbers": False,
+            "known_words_first": False,
             "phrases": False,
             "rare_words": False,
             "split_sentences": False,

@@ -219,10 +219,12 @@ def with_new_words(pairs: Iterable[Pair], known: Iterable[Pair]) -> Iterator[Pai
 
 def like_news(data: Path, folder: Path) -> Iterator[Pair]:
     """Those pairs of Europarl that are most like `NEWS`, which itself is not read: twice as many as are drawn from them."""
-    parts = [[data / "europarl" / f"europarl-part{part}.{language}.xz" for part in range(4)] for language in ("en", "fr")]
+    english, french = (
+        [data / "europarl" / f"europarl-part{part}.{language}.xz" for part in range(4)] for language in ("en", "fr")
+    )
     in_domain: dict[Side, Path] = {"source": data / "wmt" / f"{NEWS}.en.gz", "target": data / "wmt" / f"{NEWS}.fr.gz"}
     output = folder / "europarl-news.en", folder / "europarl-news.fr"
-    select(*parts, output, in_domain=in_domain, pairs=2 * _PAIRS["europarl-news"], jobs=os.cpu_count() or 1)
+    select(english, french, output, in_domain=in_domain, pairs=2 * _PAIRS["europarl-news"], jobs=os.cpu_count() or 1)
     yield from (pair for pair in pairs(folder, "europarl-news") if max(map(len, map(str.split, pair))) <= NEWS_LONGEST)
 
 

@@ -1,21 +1,35 @@
-"""The words that a translator knows, in little space: a word with a capital that is not among them is a name to copy.
+"""The words that a translator knows, in little space.
+
+A word of the source with a capital that is not among them is a name to copy (`rnnsearch.text.names`). A word of a
+translation that is not among them, nor in the source, is invented: a model that writes subwords may put together what is no
+word.
 
 The words of a language are too many to keep as a list. They are kept as a Bloom filter (Bloom 1970, *Space/Time Trade-offs
 in Hash Coding with Allowable Errors*), which knows each of them and takes one in 75 other words for one of them; such a name
-is left to the model. `tools/known_words.py` makes the filters from training text.
+is left to the model, and such an invention is not seen. `tools/known_words.py` makes the filters from training text.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 _HASHES = 6
 BITS_A_WORD = 9
 """With six hashes, a filter of this size takes 1.3% of other words for words that it knows."""
+WRITTEN_WORDS = "target.words"
+"""The file in a model's folder with the filter of the words that its translations may have."""
+_MOST_BYTES = 64 * MEGABYTE
+_INFLECTIONS = ("", "s", "e", "es")
+"""The endings with which a known word is known, too: most forms of a rare word are in no text."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _LIGATURES = str.maketrans({"œ": "oe", "æ": "ae"})
 
 
@@ -36,6 +50,36 @@ class KnownWords:
             for place in _places(word, 8 * len(bits)):
                 bits[place // 8] |= 1 << place % 8
         return cls(bytes(bits))
+
+    @classmethod
+    def load(cls, folder: Path) -> KnownWords | None:
+        """Read the filter in the folder of a model; None if it has none."""
+        path = folder / WRITTEN_WORDS
+        if not path.exists():
+            return None
+        try:
+            bits = read_bytes(path, _MOST_BYTES)
+        except OSError as error:
+            raise RnnsearchError(f"{path}: cannot read the words of translations: {error}") from None
+        if not bits:
+            raise RnnsearchError(f"{path}: the file is empty; delete it, or make it again")
+        return cls(bits)
+
+    def invented(self, source: Iterable[str], target: Iterable[str]) -> list[str]:
+        """Return the words of a translation that are not known and not in the source, in whatever case.
+
+        They are in lower case: one with a capital may be a name. Parts of compounds are words of their own.
+        """
+        copied = {part.lower() for word in source for part in _WORD.findall(word)}
+        return [
+            part
+            for word in target
+            for part in _WORD.findall(word)
+            if part.islower() and part not in copied and not self._knows_some_form(part)
+        ]
+
+    def _knows_some_form(self, word: str) -> bool:
+        return any(self.knows(word.removesuffix(ending)) for ending in _INFLECTIONS)
 
     def __bytes__(self) -> bytes:
         """Return the bits of the filter, for a file."""

@@ -15,6 +15,7 @@ from rnnsearch.system import System
 from rnnsearch.text import units_of
 from rnnsearch.text.abbreviations import is_known
 from rnnsearch.text.address import mixes_address
+from rnnsearch.text.known_words import KnownWords
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
@@ -254,19 +255,25 @@ class Requests:
         ]
 
     def translations(
-        self, request: Request, search: SearchConfig, lexicon: Lexicon | None, linker: Linker | None
+        self,
+        request: Request,
+        search: SearchConfig,
+        lexicon: Lexicon | None,
+        linker: Linker | None,
+        known: KnownWords | None = None,
     ) -> list[Translation]:
         """Return the translations of a line after the search for its queries, best first.
 
         `lexicon` is the lexicon for the replacement of `[UNK]`, if there is one and the settings need it. `linker` is the
-        model's alignment layer, if it has one.
+        model's alignment layer, if it has one. `known` are the words that a translation may have, if there is a list and the
+        settings need it.
         """
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
         keeps = search.keep_numbers and self.has_numbers
         n_best_lists = [query.hypotheses for query in request.queries]
         if search.minimum_bayes_risk or not search.temperature:  # samples stay in the order in which they were drawn
-            n_best_lists = [self._without_faults_first(request, number, keeps) for number in range(len(n_best_lists))]
+            n_best_lists = [self._without_faults_first(request, number, keeps, known) for number in range(len(n_best_lists))]
         most = len(n_best_lists[0]) if n_best_lists and search.minimum_bayes_risk else request.n
         ranks = min(most, len(n_best_lists[0])) if len(n_best_lists) == 1 else 1
         translations = [
@@ -281,17 +288,20 @@ class Requests:
             translations = best_first(rank_by_mbr(translations), lambda one: -len(one.missing))
         return translations[: request.n]
 
-    def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
+    def _without_faults_first(
+        self, request: Request, number: int, keeps_numbers: bool, known: KnownWords | None
+    ) -> list[Hypothesis]:
         """Move the hypotheses of a segment without faults to the front.
 
-        These have all its numbers and each of its symbols once, and do not mix *tu* and *vous*.
+        These have all its numbers and each of its symbols once, no invented words, and do not mix *tu* and *vous*.
         """
         hypotheses = request.queries[number].hypotheses
         seen = request.seen[number] if request.seen else None
-        source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
+        words = seen.seen if seen else request.segments[number]
+        source = self._ordinary(self.source, words)
         has_numbers = keeps_numbers and bool(missing_numbers(source, "", *self._languages))
         addresses = self.protection.is_on and self._languages[1] == "fr"
-        if not (has_numbers or addresses) and not (seen and seen.places):
+        if not (has_numbers or addresses or known) and not (seen and seen.places):
             return hypotheses
 
         def faults(hypothesis: Hypothesis) -> int:
@@ -302,6 +312,8 @@ class Requests:
                 count += max(0, len(missing) - tokens.count(UNK_SYMBOL))
             if addresses:
                 count += mixes_address(" ".join(tokens), "fr")
+            if known:
+                count += len(known.invented(words, tokens))
             return count
 
         return sorted(hypotheses, key=faults)

@@ -18,6 +18,7 @@ from rnnsearch.graphs.network import Precision
 from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, PairScorer, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.system import System
+from rnnsearch.text.known_words import KnownWords
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
@@ -269,7 +270,8 @@ class Translator:
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
         """Return the translations of a line after the search for its queries, best first."""
         lexicon = self.lexicon if search.replace_unk and self.has_lexicon else None
-        return self._requests.translations(request, search, lexicon, self.linker)
+        known = self.known_words if search.known_words_first else None
+        return self._requests.translations(request, search, lexicon, self.linker, known)
 
     @property
     def linker(self) -> Linker | None:
@@ -432,6 +434,11 @@ class Translator:
     def rare_words(self) -> RareWords | None:
         """The list of rare words in the model's folder, if there is one. Raises RnnsearchError if it cannot be read."""
         return None if self.folder is None else RareWords.load(self.folder)
+
+    @cached_property
+    def known_words(self) -> KnownWords | None:
+        """The words of translations, if the model's folder has them. Raises RnnsearchError if they cannot be read."""
+        return None if self.folder is None else KnownWords.load(self.folder)
 
     @cached_property
     def scorers(self) -> list[PairScorer]:
