@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.translation.keyed_lines import KeyedLines
 from rnnsearch.translation.translation import Translation
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
@@ -50,7 +51,7 @@ class Phrases:
 
     def __init__(self, text: str) -> None:
         """`text` has a line for each sentence: its key, a tab, and its translation without final marks."""
-        self._text = f"\n{text}"
+        self._lines = KeyedLines(text)
 
     @classmethod
     def load(cls, folder: Path) -> Phrases | None:
@@ -75,12 +76,9 @@ class Phrases:
         """Return the translation of these words; None if they are not in the list."""
         if len(words) > 2 * LONGEST or not (key := key_of(" ".join(words))):
             return None
-        # The list is kept as text, because a dictionary would take several times the memory.
-        start = self._text.find(f"\n{key}\t")
-        if start < 0:
+        translation = self._lines.get(key)
+        if translation is None:
             return None
-        stop = self._text.find("\n", start + 1)
-        translation = self._text[start + len(key) + 2 : stop if stop >= 0 else None]
         if words[0][0].islower() and translation[1:2].islower():  # a sentence or label in lower case
             translation = translation[0].lower() + translation[1:]
         return f"{translation}," if key.endswith(",") else translation

@@ -8,7 +8,6 @@ Translation*) replace `[UNK]` by means of such a dictionary; here, it corrects w
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.determiners import before_word
 from rnnsearch.text.known_words import folded
 from rnnsearch.translation.glossary import MOST_MATCHES, Agreement, Match
+from rnnsearch.translation.keyed_lines import KeyedLines
 from rnnsearch.translation.restoring import Written
 from rnnsearch.translation.translation import Translation
 from rnnsearch.untrusted import MEGABYTE, read_bytes
@@ -56,8 +56,7 @@ class RareWords:
 
     def __init__(self, text: str) -> None:
         """`text` has a line for each word: the word, its agreement and its translations, with tabs between them."""
-        self._text = f"\n{text}"
-        self.get = functools.lru_cache(maxsize=1 << 12)(self._get)
+        self._lines = KeyedLines(text)
 
     @classmethod
     def load(cls, folder: Path) -> RareWords | None:
@@ -79,13 +78,12 @@ class RareWords:
                 )
         return cls(text)
 
-    def _get(self, word: str) -> RareWord | None:
-        """Return the entry of a word. The list is kept as text, because a dictionary would take ten times the memory."""
-        start = self._text.find(f"\n{word}\t")
-        if start < 0:
+    def get(self, word: str) -> RareWord | None:
+        """Return the entry of a word; None if the list has none."""
+        entry = self._lines.get(word)
+        if entry is None:
             return None
-        stop = self._text.find("\n", start + 1)
-        _, agreement, *translations = self._text[start + 1 : stop if stop >= 0 else None].split("\t")
+        agreement, *translations = entry.split("\t")
         return RareWord(agreement, tuple(translations))  # type: ignore[arg-type]  # checked by `load`
 
     def missing(self, source: Sequence[str], target: Sequence[str], given: Sequence[Match]) -> list[Match]:

@@ -325,12 +325,14 @@ _MAY_REPEAT = frozenset(["nous", "vous", "had", "that", "very", "très", "is", "
 
 def _repeats(words: Sequence[str], place: int, size: int) -> bool:
     """Return whether the group of words at a place is the same as the group before it."""
+    if not 0 < size <= place:
+        return False
     group = [word.casefold() for word in words[place : place + size]]
-    if not 0 < size <= place or not any(map(str.isalpha, "".join(group))) or _MAY_REPEAT.issuperset(group):
+    if group != [word.casefold() for word in words[place - size : place]]:
         return False
-    if any(plain(word) == '"' for word in group):
-        return False
-    return group == [word.casefold() for word in words[place - size : place]]
+    return any(map(str.isalpha, "".join(group))) and not (
+        _MAY_REPEAT.issuperset(group) or any(plain(word) == '"' for word in group)
+    )
 
 
 def _opens(written: Written) -> bool:
