@@ -249,11 +249,13 @@ class Seen:
 
     def _with_ending(self, written: list[Written]) -> list[Written]:
         """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
-        if len(written) < 2 or not self.words:
+        if not written or not self.words:
             return written
         end, last = "." if _WITH_DOTS.fullmatch(self.words[-1]) else plain(self.words[-1]), written[-1]
         if self._shouts:
             return self._with_run(written)
+        if last.word == "." and len(written) == 1:
+            return written
         if last.word == "." and end not in _FINAL:
             return written[:-1] if end not in (":", ";", ",") else [*written[:-1], last._replace(word=end)]
         if last.word == "." and end in ("?", "!"):

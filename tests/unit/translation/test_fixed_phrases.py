@@ -17,7 +17,7 @@ from rnnsearch.translation.rare_words import RareWords
 
 LIST = (
     "i see the dog\tVoilà le chien\nis that so ?\tTiens donc\nis that so\tC'est comme ça\n"
-    "regards ,\tCordialement\nkick the bucket\tcasser sa pipe\nit is x\tC'est un x\n"
+    "well done\tBravo\nregards ,\tCordialement\nkick the bucket\tcasser sa pipe\nit is x\tC'est un x\n"
 )
 
 
@@ -37,6 +37,8 @@ def translator() -> Translator:
         ("Is that so?", "Tiens donc ?"),
         ("Is that so.", "C'est comme ça."),
         ("Kick the bucket", "Casser sa pipe"),
+        ("Well done!", "Bravo !"),
+        ("Well done", "Bravo"),
         ("Regards,", "Cordialement,"),
         ("I see the dog. Is that so?", "Voilà le chien. Tiens donc ?"),
         ("<b>I see the dog.</b>", "<b>Voilà le chien.</b>"),
