@@ -26,7 +26,7 @@ FRENCH = {
 ENGLISH = {
     "Je t'aime.": "I love you.",
     "Merci beaucoup.": "Thank you very much.",
-    "Où est la gare ?": "Where is the station?",
+    "Où est la gare ?": "Where's the station?",
 }
 
 
