@@ -21,8 +21,8 @@ ALIGNMENT_LAYER = "alignment-layer.safetensors"
 """The file of a model folder that holds its alignment layer, if it has one."""
 SHARED = (
     *(CONFIG, WEIGHTS, FURTHER_WEIGHTS, ALIGNMENT_LAYER),
-    *("source.vocab", "target.vocab", "source.subwords", "target.subwords", "lexicon.tsv", "rare-words.tsv", "phrases.tsv"),
-    "target.words",
+    *("source.vocab", "target.vocab", "source.subwords", "target.subwords"),
+    *("lexicon.tsv", "rare-words.tsv", "phrases.tsv", "target.words"),
     *("training.json", "README.md"),
 )
 """The files of a model folder that others need: names, and one pattern of names."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 MOST_HEADER = 16 * MEGABYTE
 """The largest number of bytes of a safetensors header, which holds names and, in a checkpoint, all validations."""
+_MOST_LIST = 64 * MEGABYTE
+"""The largest number of bytes of a list in a model's folder."""
 _DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 
 
@@ -70,6 +72,29 @@ def read_bytes(path: Path, most: int) -> bytes:
         if size > most:
             raise _too_large(path, most)
         return file.read(size)  # at most as many bytes as were checked, even if the file grows
+
+
+def read_list(path: Path, name: str) -> bytes | None:
+    """Return the bytes of a list in a model's folder; None if there is none. Raises RnnsearchError, which has its `name`."""
+    if not path.exists():
+        return None
+    try:
+        return read_bytes(path, _MOST_LIST)
+    except OSError as error:
+        raise _unreadable(path, name, error) from None
+
+
+def read_text_list(path: Path, name: str) -> str | None:
+    """Return the text of a list in a model's folder, in UTF-8, as `read_list` does."""
+    found = read_list(path, name)
+    try:
+        return None if found is None else found.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, name, error) from None
+
+
+def _unreadable(path: Path, name: str, error: Exception) -> RnnsearchError:
+    return RnnsearchError(f"{path}: cannot read the {name}: {error}")
 
 
 def read_json(path: Path, most: int = 16 * MEGABYTE) -> Any:

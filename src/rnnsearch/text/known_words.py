@@ -19,14 +19,13 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.untrusted import MEGABYTE, read_bytes
+from rnnsearch.untrusted import read_list
 
 _HASHES = 6
 BITS_A_WORD = 9
 """With six hashes, a filter of this size takes 1.3% of other words for words that it knows."""
 WRITTEN_WORDS = "target.words"
 """The file in a model's folder with the filter of the words that its translations may have."""
-_MOST_BYTES = 64 * MEGABYTE
 _INFLECTIONS = ("", "s", "e", "es")
 """The endings with which a known word is known, too: most forms of a rare word are in no text."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -55,15 +54,10 @@ class KnownWords:
     def load(cls, folder: Path) -> KnownWords | None:
         """Read the filter in the folder of a model; None if it has none."""
         path = folder / WRITTEN_WORDS
-        if not path.exists():
-            return None
-        try:
-            bits = read_bytes(path, _MOST_BYTES)
-        except OSError as error:
-            raise RnnsearchError(f"{path}: cannot read the words of translations: {error}") from None
-        if not bits:
+        bits = read_list(path, "words of translations")
+        if bits == b"":
             raise RnnsearchError(f"{path}: the file is empty; delete it, or make it again")
-        return cls(bits)
+        return None if bits is None else cls(bits)
 
     def invented(self, source: Iterable[str], target: Iterable[str]) -> list[str]:
         """Return the words of a translation that are not known and not in the source, in whatever case.

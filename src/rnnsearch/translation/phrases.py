@@ -15,13 +15,12 @@ from pathlib import Path
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.translation.keyed_lines import KeyedLines
 from rnnsearch.translation.translation import Translation
-from rnnsearch.untrusted import MEGABYTE, read_bytes
+from rnnsearch.untrusted import read_text_list
 
 PHRASES = "phrases.tsv"
 """The list's file, in the model's folder."""
 LONGEST = 14
 """The largest number of words in a sentence of a list; longer sentences are not looked up."""
-_MOST_BYTES = 64 * MEGABYTE
 _LINE = re.compile(r"[^\W_]+(?: [^\W_]+)*(?: [?,])?\t\S+(?: \S+)*")
 _WORDS = re.compile(r"[^\W_]+")
 _OTHERS = re.compile(r"[^\w\s.,;:!?…'’\"“”«»()/-]|_")
@@ -57,12 +56,9 @@ class Phrases:
     def load(cls, folder: Path) -> Phrases | None:
         """Read the list in the folder of a model; None if it has none."""
         path = folder / PHRASES
-        if not path.exists():
+        text = read_text_list(path, "list of phrases")
+        if text is None:
             return None
-        try:
-            text = read_bytes(path, _MOST_BYTES).decode("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise RnnsearchError(f"{path}: cannot read the list of phrases: {error}") from None
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             key, _, _ = line.partition("\t")
             if not _LINE.fullmatch(line) or key != key.lower():

@@ -19,11 +19,10 @@ from rnnsearch.translation.glossary import MOST_MATCHES, Agreement, Match
 from rnnsearch.translation.keyed_lines import KeyedLines
 from rnnsearch.translation.restoring import Written
 from rnnsearch.translation.translation import Translation
-from rnnsearch.untrusted import MEGABYTE, read_bytes
+from rnnsearch.untrusted import read_text_list
 
 RARE_WORDS = "rare-words.tsv"
 """The list's file, in the model's folder."""
-_MOST_BYTES = 64 * MEGABYTE
 _ENDS = frozenset(".!?…")
 _PARTICLES = frozenset(["out", "up", "off", "away", "down", "back"])
 """Words after an English verb that make another verb of it."""
@@ -62,12 +61,9 @@ class RareWords:
     def load(cls, folder: Path) -> RareWords | None:
         """Read the list in the folder of a model; None if it has none."""
         path = folder / RARE_WORDS
-        if not path.exists():
+        text = read_text_list(path, "list of rare words")
+        if text is None:
             return None
-        try:
-            text = read_bytes(path, _MOST_BYTES).decode("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise RnnsearchError(f"{path}: cannot read the list of rare words: {error}") from None
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             word, *rest = line.split("\t")
             is_whole = word and len(rest) > 1 and all(one and one == " ".join(one.split()) for one in rest[1:])

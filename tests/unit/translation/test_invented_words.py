@@ -12,7 +12,6 @@ import rnnsearch
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_catalog import default_model
 from rnnsearch.text.known_words import WRITTEN_WORDS, KnownWords
-from rnnsearch.training.adapt import _TAKEN_OVER
 from rnnsearch.translation import Translator
 
 SOURCE = "He walked to the old harbour with his younger brother."
@@ -64,7 +63,3 @@ def test_an_empty_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / WRITTEN_WORDS).write_bytes(b"")
     with pytest.raises(RnnsearchError, match=r"target\.words: the file is empty"):
         KnownWords.load(tmp_path)
-
-
-def test_words_of_other_text_are_no_reason_to_reject_those_of_an_adapted_model() -> None:
-    assert WRITTEN_WORDS not in _TAKEN_OVER
