@@ -21,7 +21,7 @@ from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
 from box.phrases import entries
-from box.text import everyday, pairs
+from box.text import everyday, pairs, split
 from rnnsearch.atomic import atomic_write
 from rnnsearch.model_catalog import BOX
 from rnnsearch.text.known_words import WRITTEN_WORDS, KnownWords, words_file
@@ -43,7 +43,8 @@ _CAPITAL = re.compile(r"(?:(?<=[\w,] )|(?<=\w['’]))[A-ZÀ-ÖØ-ÞŒ][a-zß-ö�
 _AT_ONCE = 10_000
 
 
-CORPORA = ("europarl/europarl-part0", "tatoeba/fra-eng", "tatoeba/more", "pydocs/pydocs", "tico/tico19")
+TATOEBA = "tatoeba/fra-eng"
+CORPORA = ("europarl/europarl-part0", TATOEBA, "tatoeba/more", "pydocs/pydocs", "tico/tico19")
 """The running text: a quarter of Europarl, and all of the rest."""
 WRITTEN = tuple(f"europarl/europarl-part{part}" for part in (1, 2, 3))
 """The rest of Europarl."""
@@ -103,8 +104,10 @@ def misspelt(word: str) -> Iterator[str]:
 
 
 def in_chunks(data: Path, corpus: str) -> Iterator[list[list[str]]]:
-    """Both sides of some thousand pairs of a corpus at a time."""
+    """Both sides of some thousand pairs of a corpus at a time, without the held-out sentences of Tatoeba."""
     running = pairs(data / Path(corpus).parent, Path(corpus).name)
+    if corpus == TATOEBA:
+        running = iter(split(running)["train"])
     while chunk := list(islice(running, _AT_ONCE)):
         yield [list(side) for side in zip(*chunk, strict=True)]
 
