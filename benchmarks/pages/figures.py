@@ -130,7 +130,7 @@ def installed() -> dict[str, Record]:
 
 def _facts(pair: str, record: Record) -> Record:
     ways = next(row["ways"] for row in record["rows"].values() if "float32" in row["ways"])
-    scores = ways["int8 weights, float32 products"]["scores"]
+    scores = ways["int8 weights, int8 products"]["scores"]
     languages = {"en": "English", "fr": "French"}
     return {
         "from_language": languages[pair[:2]],

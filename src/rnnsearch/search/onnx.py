@@ -30,8 +30,8 @@ FEW_ROWS = 40
 """The number of hypotheses that always have room: with fewer, reading the weights would take most of the time."""
 NUMBERS = 600_000
 """The largest size of the matrices that a step writes and reads again: these 2.4 MB fit into the cache of a core."""
-KEPT_NUMBERS = 2_000_000
-"""The largest number of projections of words that are kept for later steps, 8 MB."""
+KEPT_NUMBERS = 1_000_000
+"""The largest number of projections of words that are kept for later steps, 4 MB."""
 _PER_POSITION = ("keys", "values")
 Predicted = Literal["best", "whole", "given"]
 """The outputs of a step: the best words; these and log p of all words; or these and the logits of given words."""
