@@ -97,6 +97,10 @@ VERBATIM = [
     "Ctrl+C",
     "E=mc²",
     "10-15%",
+    "Qwerty!2024",
+    "P@ssw0rd",
+    "Summer#24",
+    "x7!Kp?2q",
     "CO₂",
     ":-)",
 ]
@@ -118,6 +122,7 @@ def test_what_is_kept(text: str, language: str) -> None:
     [
         "He said and/or, he/she; it's a 19th-century house, the 21st, 10ms, the 1990s... i.e. U.S. e.g. that.",
         "C'est-à-dire, peut-être : la 21e, le 1er, en 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
+        "It was 2 o'clock!Then 3.\tWow!2 points, 3?No!",
         "Stop! (Really?) “Yes” - “no” – «non»; Mr. McDonald's & O'Neil: 3 apples.",
     ],
 )
