@@ -241,6 +241,17 @@ def _organizations(language: str) -> tuple[Rule, ...]:
     )
 
 
+_QUARTERS = {"en": ("first", "second", "third", "fourth"), "fr": ("premier", "deuxième", "troisième", "quatrième")}
+
+
+def _quarter(match: Any, language: str) -> str:
+    """Return a quarter of a year in words."""
+    ordinal = _QUARTERS[language][int(match["quarter"]) - 1]
+    if language == "fr":
+        return f"{ordinal} trimestre de"
+    return f"the {ordinal} quarter{' of ' if match['of'] else ''}"
+
+
 _FEMININE = "(?:e|ne|le|te|tes|se|ère|euse|trice|ve)"
 """What French words have at their end for women."""
 _INNER_STOP = r"(?:\.(?=\s*\S))?"
@@ -261,6 +272,14 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),
         (("(",), Expression(r"(?<=\p{L}{2})\((s|es|ren)\)(?!\w)"), r"\1"),
         (("ish",), Expression(r"(?<![\w.,:])(?:(?:about|around) )?(\d{1,4}(?::\d\d)?)-?ish(?!\w)"), r"about \1"),
+        (
+            "Q",
+            Expression(
+                rf"(?<=(?<!\w)(?i:by|during|for|from|in|of|since|than|to|until){_GAP})Q(?P<quarter>[1-4])"
+                rf"(?:(?P<of>{_GAP}(?:of{_GAP})?)(?=(?:19|20)\d\d(?!\w))|(?=[.,;:!?)]|$))"
+            ),
+            partial(_quarter, language="en"),
+        ),
         *_organizations("en"),
         *_rules("en", rf"\.?(?={_GAP}\d)"),
     ),
@@ -285,6 +304,11 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ("·•", Expression(rf"(?<!s)(?<=\p{{Ll}})[·•]{_FEMININE}[·•]?s(?!\w)"), "s"),
         ("·•", Expression(rf"(?<=\p{{Ll}})[·•]{_FEMININE}(?!\w)"), ""),
         ((".e",), Expression(r"(?<=(?:^|[\s(«'’])\p{L}{2,30})\.e(?:\.(s))?(?![\w.@/:-])"), r"\1"),
+        (
+            "T",
+            Expression(rf"(?<=(?<!\w)(?i:[ad]u|le|ce|un){_GAP})T(?P<quarter>[1-4])(?={_GAP}(?:19|20)\d\d(?!\w))"),
+            partial(_quarter, language="fr"),
+        ),
         *_organizations("fr"),
         # Without a full stop, `sept` is a number.
         *_rules("fr", rf"\.(?={_GAP}\d)"),

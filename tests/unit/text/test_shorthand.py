@@ -13,6 +13,13 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "tea w/o sugar, w/ milk", "tea without sugar, with milk"),
         ("en", "meet me @ 5pm, write to @anna or a@b.org", "meet me at 5pm, write to @anna or a@b.org"),
         ("en", "No. 10, see No.5. No. It is late.", "Number 10, see number 5. No. It is late."),
+        (
+            "en",
+            "in Q3 2023, by Q4; in Q1 of 1999",
+            "in the third quarter of 2023, by the fourth quarter; in the first quarter of 1999",
+        ),
+        ("en", "Our Q3 2023 results, Q&A, the Q3 model, Audi Q3.", "Our Q3 2023 results, Q&A, the Q3 model, Audi Q3."),
+        ("fr", "Au T3 2023, un T3 au T2", "Au troisième trimestre de 2023, un T3 au T2"),
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
