@@ -82,6 +82,8 @@ _PATTERNS = (
     r"(?<![\w/])(?:~|\.{1,2})/(?:[\w.@%+-]+/)*(?:[\w.@%+-]*\w/?)?|(?<![^\s(\[\"'«“])/[a-z][\w.@%+-]*(?:/[\w.@%+-]*\w)*/?"
     + _END_OF_ADDRESS,
     rf"(?<![\w/.])(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b",
+    r"(?<![\w-])(?:\p{Lu}\p{L}+-)+(?:d[eu]|des|en|l[ae]s?|lès|sous|sur|aux|upon)-(?!Sud|Nord)\p{Lu}\p{L}+(?![\w-])",  # towns
+    r"(?<![\w-])(?:Notre-Dame(?: de Paris)?|(?:Anne|Jean|Marie)-\p{Lu}\p{Ll}+)(?![\w-])",
     r"(?<!\w)[#@]\w+(?:[-.]\w+)*",  # hashtags, handles, numbers of orders
     r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
     r"(?<![\w.])0\d{2,4}(?:[ \u00a0-]\d{3,6}){1,2}(?!\w)",
@@ -91,6 +93,9 @@ _PATTERNS = (
     r"(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # numbers of bank accounts
     r"(?<![\w.,])\d+['’′]\d{1,2}(?:[\"”″]|'')?(?!\w)|(?<![\w/])\p{L}/\p{L}(?![\w/])",  # feet and inches, c/o
     r"(?<![\w.,])(?:\+\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)?[-–]\d+(?:[.,]\d+)?)[ \u00a0]?°[CF]?(?!\w)",  # temperatures
+    r"(?<![\w.,])\d+[ \u00a0]?h[ \u00a0]?\d{1,2}[ \u00a0]?min(?!\w)",  # 3 h 25 min
+    r"(?<=(?<!\w)(?i:in|of|since|until|from|to|before|after|by|summer|winter|en|de|depuis|avant|été|hiver) )['’]\d\d"
+    r"(?![\w'’])",  # in '92
     r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
     r"(?<!\w)\w*\p{L}\w*(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
     r"[$€£]\d[\d.,]*[kK](?!\w)|(?<![\w.,])\d+\+(?!\w)|(?<![\w)])[~≈±]\d+(?:[.,]\d+)?(?!\w)",  # $50k, 90+, ±5
@@ -104,11 +109,11 @@ _PATTERNS = (
 _PATTERN = Expression("|".join(_PATTERNS))
 _TRIGGER = Expression(
     rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
-    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|\p{L}-\p{Lu}|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
-_ORDINAL = Expression(r"\d+(?:(?i:st|nd|rd|th|er|re|ère|e|ème)|s|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
+_ORDINAL = Expression(r"\d+(?:(?i:st|nd|rd|th|er|re|ère|ème)|e|s|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,8 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     }.get(words_of, "")
     return regex.compile(
         rf"(?<![\w.,:/+{_SIGNS}-])(?:{own}{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w²³'’]|/(?!\p{{L}}{{2}}))))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?(before)(?!)|(?<unit>%|(?:{_UNITS})(?![\w²³'’]|/(?!\p{{L}}{{2}})))))?)"
+        rf"(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 

@@ -193,8 +193,10 @@ def _rules(language: str, after_a_month: str) -> tuple[Rule, ...]:
         days, months = ({**names, **{name.capitalize(): of for name, of in names.items()}} for names in (days, months))
     day, month = rf"(?:{_any(days)})", rf"(?P<name>{_any(months)})"
     days_range = rf"(?<![\w-])(?P<first>{day})\.?{_GAP}?[-–]{_GAP}?(?P<last>{day})(?![\w-]){_INNER_STOP}"
+    before_a_time = rf"(?<![\w-])(?P<name>{day})\.?(?={_GAP}\d{{1,2}}(?:[:h-]|{_GAP}?[ap]\.?m))"
     return (
         ("-–", Expression(days_range), partial(_range, names=days, language=language)),
+        (_DIGITS, Expression(before_a_time), partial(_named, names=days)),
         (_DIGITS, Expression(rf"(?<=(?<!\w)\d\d?{_GAP}){month}(?![\w'’]){_INNER_STOP}"), partial(_named, names=months)),
         (_DIGITS, Expression(rf"(?<!\w){month}{after_a_month}"), partial(_named, names=months)),
     )
@@ -260,6 +262,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "en": (
         (("/",), Expression(r"(?<![\w/])w/(?!o(?![\w/])) ?(?=[\p{L}\d])"), "with "),
         (("@",), Expression(r"(?<=\s)@(?=\s)"), "at"),
+        (("ya",), Expression(rf"(?<=(?<!\w)(?i:see|love|miss|thank|told|tell|got|call|do|did|are){_GAP})ya(?!\w)"), "you"),
         (("No.",), Expression(r"^No\. ?(?=\d)"), "Number "),
         (("No.", "no."), Expression(r"(?<!\w)[Nn]o\. ?(?=\d)"), "number "),
         # A quotation mark after a number that closes no quotation; of 6'2", both signs are kept.

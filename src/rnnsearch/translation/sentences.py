@@ -132,6 +132,7 @@ _COUNTING = (
     "p|pp|vols?|figs?|nos?|nr|arts?|chap|ch|sect?|par|éd|approx|ca|env|h|tél|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
     "janv|févr|avr|juil|déc"
 )
+_DAYS = "Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun|[Ll]un|[Mm]ar|[Mm]er|[Jj]eu|[Vv]en|[Ss]am|[Dd]im"
 _LOWER = r"etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept|tbsp|tsp|oz|lbs?|ft|c\.\s?à\s(?:s|c|soupe|café)"
 _OPENERS = (
     "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
@@ -145,6 +146,7 @@ _NO_END = [
     (rf"(?<![\p{{L}}\p{{N}}.-])(?:{_TITLES})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}\p{{N}}.-])(?i:{_LEADING})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}.-])(?i:{_COUNTING})\.\s*$", r"[\p{N}§]"),
+    (rf"(?<![\p{{L}}.])(?:{_DAYS})\.\s*$", r"\d{1,2}(?:\s?h|:\d|\s?[–-]\s?\d|\s?[ap]\.?m)"),
     (rf"(?<![\p{{L}}.-])(?i:{_LOWER})\.\s*$", r"\p{Ll}"),
     (r"(?<![\p{L}\p{N}])\p{Lu}\.\s*$", rf"(?!{_OPENER})[\p{{Lu}}-]"),
     (r"", r"\s*[.,;:!?…)\]»”]"),

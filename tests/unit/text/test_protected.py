@@ -102,6 +102,12 @@ VERBATIM = [
     "Summer#24",
     "x7!Kp?2q",
     "CO₂",
+    "2E",
+    "3 h 25 min",
+    "Aix-en-Provence",
+    "Saint-Germain-en-Laye",
+    "Notre-Dame",
+    "Jean-Pierre",
     ":-)",
 ]
 WORDS = st.lists(st.sampled_from(["the", "house", "Anna", "before", "by", "new"]), min_size=1, max_size=3)
@@ -117,12 +123,19 @@ def test_what_is_kept(text: str, language: str) -> None:
         assert all(line[span.start : span.stop] == span.text for span in found)
 
 
+def test_years_without_their_century() -> None:
+    """An apostrophe before a year belongs to it; one before a quotation does not."""
+    assert [span.text for span in find_protected("Born in '92, since ’99.", "en")] == ["'92", "’99"]
+    assert "'20" not in [span.text for span in find_protected("He said '20 years'.", "en")]
+
+
 @pytest.mark.parametrize(
     "line",
     [
         "He said and/or, he/she; it's a 19th-century house, the 21st, 10ms, the 1990s... i.e. U.S. e.g. that.",
         "C'est-à-dire, peut-être : la 21e, le 1er, en 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
         "It was 2 o'clock!Then 3.\tWow!2 points, 3?No!",
+        "Le Moyen-Orient, la Corée-du-Sud, Mother-in-Law, Editor-in-Chief, Franco-German, the mid-Atlantic.",
         "Stop! (Really?) “Yes” - “no” – «non»; Mr. McDonald's & O'Neil: 3 apples.",
     ],
 )
@@ -258,6 +271,8 @@ UNITS = ["k", "h", "a.m.", "%", "km", "x"]
 
 
 @example("US$ 5 million", "en")
+@example("$0%", "en")
+@example("$5 km", "en")
 @given(
     st.lists(st.sampled_from([*CURRENCIES, *NUMBERS, *UNITS]), max_size=9).map("".join), st.sampled_from(["en", "fr", "de"])
 )

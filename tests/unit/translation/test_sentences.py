@@ -39,6 +39,7 @@ def test_sentences_and_lines() -> None:
         "See www.example.com.|Mail a.b@c.org or http://x.org/a.html?b=1.|Use .NET, main.py and node.js.|Done.",
         "He lives in the U.S.|She works for the U.S. Army.|They like apples, pears, etc.|I don't.",
         "See vol. 2, No. 5 and pp. 5-7.|It takes approx. 10 min. by bus.|No.|I won't.",
+        "Open Mon.-Fri. 9-5, Sat. 10:00-2 p.m.|We saw the sun.|3 dogs barked.",
         "Hello world.|This has no space.",
         "1.|Buy milk.|2.|Buy bread.",
         "🙂|Hello.|🎉|How are you|🙂",
