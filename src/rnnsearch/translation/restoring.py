@@ -103,7 +103,7 @@ class Seen:
     def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
         """Return the words of the translation in `language`, with each span exactly once and without stray signs.
 
-        Quotation marks are balanced, final marks are those of the source, and a label begins with a capital letter if the
+        Quotation marks are balanced, final marks are those of the source, and it begins with a capital letter if the
         source does. A span that the model omitted is inserted after the first `prefix` words, which the caller has given.
         `tokens` are the words of the model's output, and `read_from` holds for each the number of the source word that it
         is aligned to; the number of source words stands for the end symbol.
@@ -239,8 +239,8 @@ class Seen:
         ]
 
     def _with_capital(self, written: list[Written]) -> list[Written]:
-        """Return the translation of a label of up to three words with a capital letter at its beginning, like the label."""
-        if not written or not self.words or len(self.words) > 3 or self.words[0].isupper():
+        """Return the translation with a capital letter at its beginning if the source has a word with one there."""
+        if not written or not self.words or self.words[0].isupper():
             return written
         first, word = self.words[0], written[0].word
         if not (first[0].isupper() and first[1:].islower() and word.islower()) or word in self.kept:
@@ -251,7 +251,7 @@ class Seen:
         """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
         if not written or not self.words:
             return written
-        end, last = "." if _WITH_DOTS.fullmatch(self.words[-1]) else plain(self.words[-1]), written[-1]
+        end, last = "." if _WITH_STOP.fullmatch(self.words[-1]) else plain(self.words[-1]), written[-1]
         if self._shouts:
             return self._with_run(written)
         if last.word == "." and len(written) == 1:
@@ -304,6 +304,8 @@ def _figures(word: str) -> str:
 
 
 _WITH_DOTS = re.compile(r"(?:[A-Z]\.){2,}")
+_WITH_STOP = re.compile(rf"{_WITH_DOTS.pattern}|[^\W\d_]{{2,}}\.")
+"""An abbreviation, or a word that may be one: the tokeniser does not separate the full stop of « l'art. »."""
 
 
 def _without_dots(word: str) -> str:

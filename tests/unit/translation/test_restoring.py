@@ -78,6 +78,8 @@ def test_abbreviations_are_read_without_full_stops() -> None:
         ("see here ! ! !", "voir ici !", [0, 1, 2], "voir ici ! ! !"),
         ("see here ? !", "voir ici ! ! ! !", [0, 1, 2, 2, 2, 2], "voir ici ? !"),
         ("in the U.S.", "aux États-Unis .", [0, 2, 3], "aux États-Unis ."),
+        ("see the art.", "voir l' art", [0, 1, 2], "voir l' art ."),
+        ("see trees , etc.", "voir arbres , etc.", [0, 1, 2, 3], "voir arbres , etc."),
         ("wait …", "attendez ...", [0, 1], "attendez …"),
         ("… and here ...", "... et ici ...", [0, 1, 2, 3], "... et ici ..."),
         # Signs that the source does not have.
@@ -103,7 +105,7 @@ def test_abbreviations_are_read_without_full_stops() -> None:
         ("Best friend", "meilleur ami", [0, 1], "Meilleur ami"),
         ("friend", "ami", [0], "ami"),
         ("NATO", "otan", [0], "OTAN"),
-        ("The friend of Anna", "l' ami d' Anna", [0, 1, 2, 3], "l' ami d' Anna"),
+        ("The friend of Anna", "l' ami d' Anna", [0, 1, 2, 3], "L' ami d' Anna"),
         ("THE HOUSE OF {name}", "La maison de ⟦1⟧", [0, 1, 2, 3], "LA MAISON DE {name}"),
         ("the HOUSE OF Anna", "la maison d' Anna", [0, 1, 2, 3], "la MAISON D' Anna"),
     ],
