@@ -1,13 +1,15 @@
 """Names in running text that a model has hardly seen: they are copied, because the model would misspell them.
 
 A name is a word with a capital within a sentence that is not known (`rnnsearch.text.known_words`). The first word of a
-sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing. After a title, as in
-*Dr. Brown*, a word with a capital is a name even if it is an ordinary word as well.
+sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing. After a title or a
+common first name, as in *Dr. Brown* and *Tim Cook*, a word with a capital is a name even if it is an ordinary word as well.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import regex
 
@@ -38,6 +40,24 @@ _TITLED = Expression(
     r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0]"
     r"(?<name>(?:O['’])?\p{Lu}\p{Ll}+(?: (?:O['’])?\p{Lu}\p{Ll}+)?)(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
 )
+_CAPITALIZED = r"(?:O['’]|D['’])?\p{Lu}\p{L}*\p{Ll}(?:-\p{Lu}\p{Ll}+)*"
+_FULL_NAME = Expression(
+    rf"(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-])(?P<first>{_CAPITALIZED})(?: \p{{Lu}}\.){{0,2}}"
+    rf"(?: (?:{'|'.join(sorted(_PARTICLES))})){{0,2}} "
+    rf"(?P<last>{_CAPITALIZED})(?![\p{{L}}\p{{N}}_@&-]|['’](?!s\b)\p{{L}}|\.\p{{L}})"
+)
+_NO_SURNAMES = frozenset(
+    [
+        *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "January", "February", "March"),
+        *("April", "May", "June", "July", "August", "September", "October", "November", "December", "Christmas", "Easter"),
+        *("Airport", "Avenue", "Award", "Bay", "Bridge", "Building", "Church", "College", "Columbus", "Court", "Cup", "Day"),
+        *("Foundation", "Hall", "Hospital", "Hotel", "House", "Institute", "Island", "Islands", "Lake", "Library", "Museum"),
+        *("Park", "Place", "Prize", "River", "Road", "School", "Square", "Station", "Street", "Theatre", "University"),
+    ]
+)
+"""Words with a capital that come after a first name and are no surnames."""
+_SOVEREIGNS = Expression(r"(?<!\w)(?i:king|queen|pope|saint|st\.?|prince|princess|emperor|empress|roi|reine|pape|sainte) $")
+"""What precedes names that each language has in its own form."""
 _UNPRONOUNCEABLE = Expression(r"(?i)(?<![\w@#&/\\.'’-])\p{L}*[bcdfghjklmnpqrstvwxz]{5}\p{L}*(?![\w@/\\&'’-])")
 _OFFICES = frozenset(
     ["President", "Speaker", "Chair", "Chairman", "Commissioner", "Minister", "Prime", "Vice", "Mayor", "Secretary", "World"]
@@ -66,6 +86,27 @@ def find_titled_names(line: str) -> list[Span]:
     """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*, which a model may know as a word."""
     names = [title.span("name") for title in _TITLED.finditer(line)]
     return [(start, stop) for start, stop in names if line[start:stop].split(" ")[0] not in _OFFICES]
+
+
+def find_full_names(line: str, is_known: Test) -> list[Span]:
+    """Return the spans of common first names with a surname, such as *Tim Cook*; `is_known` is that of `find_names`."""
+    first_names = _first_names()
+    names = [
+        name.span()
+        for name in _FULL_NAME.finditer(line)
+        if name["first"].split("-")[0] in first_names
+        and name["last"] not in _NO_SURNAMES
+        and not _SOVEREIGNS.search(line, max(0, name.start() - _NEAR), name.start())
+    ]
+    starts = [0, *(stop for _, stop in names)]
+    rest = "".join(line[start:stop] for start, stop in zip(starts, [*(start for start, _ in names), None], strict=True))
+    return [] if names and _is_headline(rest, is_known) else names[:MOST_NAMES]
+
+
+@functools.cache
+def _first_names() -> frozenset[str]:
+    """Return common first names, without those that are ordinary words or places as well, such as *Will* and *Victoria*."""
+    return frozenset(Path(__file__).with_name("first-names.txt").read_text(encoding="utf-8").split())
 
 
 def find_unpronounceable(line: str, is_known: Test) -> list[Span]:

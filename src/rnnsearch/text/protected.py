@@ -100,6 +100,8 @@ _PATTERNS = (
     r"(?<!\w)\w*\p{L}\w*(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
     r"[$€£]\d[\d.,]*[kK](?!\w)|(?<![\w.,])\d+\+(?!\w)|(?<![\w)])[~≈±]\d+(?:[.,]\d+)?(?!\w)",  # $50k, 90+, ±5
     r"(?<=(?i:version|release|python|java|usb|bluetooth|android|windows|ios|html|web)[ \u00a0])\d+\.\d+(?!\w)",
+    r"(?<![\w.,])\d+(?:[.,]\d+)?[\"”″](?: ?[x×] ?\d+(?:[.,]\d+)?[\"”″])+",  # 10" x 12"
+    r"(?<=\d ?(?:[ap]\.?m\.?)? )(?:[ECMP][SD]T|GMT|UTC|CES?T|BST|JST)(?!\w)",  # time zones
     r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
@@ -171,8 +173,10 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
 
 
 def _is_code(text: str) -> bool:
-    """Return whether this is a code such as `AX-204`: letters and digits, but no ordinal, number with unit, or decade."""
+    """Return whether this is a code such as `AX-204`: letters and digits, but no ordinal, amount, or decade."""
     if not (any(map(str.isdigit, text)) and any(map(str.isalpha, text))):
+        return False
+    if regex.fullmatch(r"\d+\.\d+(?:[kcm]?[gml]|lbs?|oz|ft|km/h|[kMG]?Hz|[kMGT]B|k?Wh?)", text):
         return False
     parts = regex.split(r"[-_./]", text)
     if all((part.isalpha() and not part.isupper()) or _ORDINAL.fullmatch(part) for part in parts):

@@ -270,6 +270,8 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("24/7",), Expression(r"(?<![\w/])24/7(?![\w/])"), "24 hours a day, 7 days a week"),
         (("/h",), Expression(r"(?<=\d)/h(?:ou)?r(?![\w/])"), " per hour"),
         (("/mo",), Expression(r"(?<=\d)/mo(?![\w/])"), " per month"),
+        ("-–", Expression(rf"(?<=(?<!\w)between{_GAP}[$€£]\d[\d,.]*){_GAP}?[-–]{_GAP}?(?=[$€£]\d)"), " and "),
+        ("-–", Expression(rf"(?<=[$€£]\d[\d,.]*){_GAP}?[-–]{_GAP}?(?=[$€£]\d)"), " to "),
         (("/",), Expression(r"(?<=\d)/(?=(?:day|night|week|month|year|person|mile|lb)(?![\w/]))"), " per "),
         (("hr",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?hrs?(?!\w){_INNER_STOP}"), " hours"),
         (("mins",), Expression(rf"(?<=(?<!\w)\d{{1,3}}){_GAP}?mins(?!\w){_INNER_STOP}"), " minutes"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rnnsearch.config import DataConfig
 from rnnsearch.text import Vocabulary
 from rnnsearch.text.known_words import known_words
-from rnnsearch.text.names import find_names, find_titled_names, find_unpronounceable
+from rnnsearch.text.names import find_full_names, find_names, find_titled_names, find_unpronounceable
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import Protected, find_protected, unknown_abbreviations, unknown_spans
 from rnnsearch.text.quantities import find_quantities
@@ -57,6 +57,7 @@ class Protection:
         words = [*abbreviations]
         if self._words is not None:
             words += find_names(line, self._words.knows, self._is_divided)
+            words += find_full_names(line, self._words.knows)
             words += find_titled_names(line) + find_unpronounceable(line, self._words.knows)
         words = [span for span in words if not glossary.has_word_of(line[slice(*span)])]
         unknown = [*unknown_spans(line, self._knows), *words]

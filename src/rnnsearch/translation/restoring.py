@@ -103,8 +103,9 @@ class Seen:
     def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
         """Return the words of the translation in `language`, with each span exactly once and without stray signs.
 
-        Quotation marks are balanced, final marks are those of the source, and it begins with a capital letter if the
-        source does. A span that the model omitted is inserted after the first `prefix` words, which the caller has given.
+        Quotation marks and brackets are balanced, final marks are those of the source, and the first word has a capital if
+        that of the source has one. A span that the model omitted is inserted after the first `prefix` words, which the
+        caller has given.
         `tokens` are the words of the model's output, and `read_from` holds for each the number of the source word that it
         is aligned to; the number of source words stands for the end symbol.
         """
@@ -117,7 +118,10 @@ class Seen:
         for symbol, place in self.places.items():
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
-        written = self._with_ending(self._with_quotes(self._without_repetitions(written, prefix), prefix))
+        written = self._with_brackets(
+            _of_one_kind(self._with_quotes(self._without_repetitions(written, prefix), prefix)), prefix
+        )
+        written = self._with_ending(written)
         written = self._with_forms(self._with_ellipses(written, prefix), language, prefix)
         if language == "fr" and not prefix:
             written = self._with_colon(written)
@@ -165,6 +169,34 @@ class Seen:
         if opening is None or not earlier or earlier[0] < prefix:
             return written
         return [*written[: earlier[0]], Written(opening, None, first), *written[earlier[0] :]]
+
+    def _with_brackets(self, written: list[Written], prefix: int) -> list[Written]:
+        """Return the translation with the round bracket that it lacks, if the source has pairs of them.
+
+        It comes beside the outermost word that is aligned between the brackets of the source.
+        """
+        pairs = _pairs(self.words)
+        counts = [sum(one.word == bracket for one in written) for bracket in "()"]
+        if not pairs or abs(counts[0] - counts[1]) != 1 or max(counts) > len(pairs):
+            return written
+        lacks_closing = counts[0] > counts[1]
+        own = [place for place, one in enumerate(written) if one.word in ("(", ")")]
+        is_lone = [
+            written[place].word == "(" and (at + 1 == len(own) or written[own[at + 1]].word == "(")
+            if lacks_closing
+            else written[place].word == ")" and (at == 0 or written[own[at - 1]].word == ")")
+            for at, place in enumerate(own)
+        ]
+        at = is_lone.index(True)
+        first, last = pairs[sum(written[place].word == written[own[at]].word for place in own[:at])]
+        start = own[at] if lacks_closing else own[at - 1] if at else -1
+        stop = own[at] if not lacks_closing else own[at + 1] if at + 1 < len(own) else len(written)
+        between = range(start + 1, stop)
+        inside = [place for place in between if first < written[place].source < last]
+        if not inside or min(inside) < prefix:
+            return written
+        position = max(inside) + 1 if lacks_closing else min(inside)
+        return [*written[:position], Written(")" if lacks_closing else "(", None, last), *written[position:]]
 
     def _without_repetitions(self, written: list[Written], prefix: int) -> list[Written]:
         """Return the translation without words that are there twice in succession, if the source has no such words.
@@ -287,6 +319,22 @@ class Seen:
         written = written._replace(word=_ordinal(written.word, language))
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]
         return written.word.upper() if emphasised or (self.capitals and all(self.capitals)) else written.word
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the places of opening and closing round brackets; none if they are nested or not in pairs."""
+    places = [place for place, word in enumerate(words) if word in ("(", ")")]
+    in_turns = all(words[place] == "()"[at % 2] for at, place in enumerate(places))
+    return list(zip(places[::2], places[1::2], strict=True)) if in_turns and len(places) % 2 == 0 else []
+
+
+def _of_one_kind(written: list[Written]) -> list[Written]:
+    """Return the translation with « and » in place of `"`, if it has pairs of marks of both kinds."""
+    marks = [place for place, one in enumerate(written) if plain(one.word) == '"']
+    if len(marks) % 2 or not {'"'} < {written[place].word for place in marks} <= {'"', "«", "»"}:
+        return written
+    right = {place: "«»"[at % 2] for at, place in enumerate(marks)}
+    return [one._replace(word=right.get(place, one.word)) for place, one in enumerate(written)]
 
 
 _ROMAN_ORDINAL = re.compile(r"([XVI]{2,})(e|è?me|ème)")

@@ -146,6 +146,7 @@ _NO_END = [
     (rf"(?<![\p{{L}}\p{{N}}.-])(?:{_TITLES})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}\p{{N}}.-])(?i:{_LEADING})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}.-])(?i:{_COUNTING})\.\s*$", r"[\p{N}§]"),
+    (r"[ap]\.m\.\s*$", r"(?:[ECMP][SD]T|GMT|UTC|CES?T|BST|JST)\b"),
     (rf"(?<![\p{{L}}.])(?:{_DAYS})\.\s*$", r"\d{1,2}(?:\s?h|:\d|\s?[–-]\s?\d|\s?[ap]\.?m)"),
     (rf"(?<![\p{{L}}.-])(?i:{_LOWER})\.\s*$", r"\p{Ll}"),
     (r"(?<![\p{L}\p{N}])\p{Lu}\.\s*$", rf"(?!{_OPENER})[\p{{Lu}}-]"),
@@ -187,6 +188,8 @@ _WITHOUT_WORDS = Expression(
     rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
     r"|(?:https?|ftp)://\S+|www\.\S+\.\S+|[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
 )
+_NUMBERED_LABEL = Expression(r"\p{Lu}\p{Ll}+[ \u00a0]\d{1,3}[ \u00a0\u202f]?:\s+(?=\p{Lu}\p{Ll}|\p{Lu}['’ ])")
+"""A label such as `Step 1:` before a sentence."""
 _COMMA = Expression(r"(,\s+)")
 _LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
 """A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
@@ -248,7 +251,13 @@ def _sentences(line: str, language: str) -> Iterator[str]:
 
 
 def _chunks(sentence: str) -> Iterator[str]:
-    """Return a sentence, or the parts of a long list of short items: each has some items, or the comma after them."""
+    """Return a sentence, or its parts: a numbered label and the rest, or those of a long list of short items.
+
+    Each part of a list has some items, or the comma after them.
+    """
+    if label := _NUMBERED_LABEL.match(sentence):
+        yield label[0]
+        sentence = sentence[label.end() :]
     if sentence.count(",") < _LONG_LIST - 1:
         yield sentence
         return

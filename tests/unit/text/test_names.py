@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.text.known_words import BITS_A_WORD, KnownWords, known_words
-from rnnsearch.text.names import MOST_NAMES, find_names, find_titled_names, find_unpronounceable
+from rnnsearch.text.names import MOST_NAMES, find_full_names, find_names, find_titled_names, find_unpronounceable
 
 WORDS = frozenset(
     [
@@ -68,6 +68,23 @@ def names(line: str) -> list[str]:
 )
 def test_names(line: str, expected: list[str]) -> None:
     assert names(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Tim London met Emma German in London", ["Tim London", "Emma German"]),
+        ("see Kate Save's car, John F. London, Jean-Claude Car", ["Kate Save", "John F. London", "Jean-Claude Car"]),
+        ("see Vincent van Gogh and Tim and Paul, Will London", ["Vincent van Gogh"]),
+        ("I meet Emma Monday at King Charles London and Charles Bridge", []),
+        ("Rob German Meet President", ["Rob German"]),
+        ("Tim London See My Car", []),  # a headline
+        ("tim@Emma London.com, xEmma London, Emma London-Car", ["Emma London-Car"]),
+    ],
+)
+def test_first_names_with_a_surname(line: str, expected: list[str]) -> None:
+    found = find_full_names(line, lambda word: word.lower() in WORDS)
+    assert [line[start:stop] for start, stop in found] == expected
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ VERBATIM = [
     "Ctrl+C",
     "E=mc²",
     "10-15%",
+    '10" x 12"',
     "Qwerty!2024",
     "P@ssw0rd",
     "Summer#24",

@@ -95,6 +95,13 @@ def test_abbreviations_are_read_without_full_stops() -> None:
         ('she said " yes', "elle dit « oui", [0, 1, 2, 3], "elle dit « oui"),
         ('she said , " see "', "elle dit , « voir »", [0, 1, 2, 3, 4, 5], "elle dit : « voir »"),
         ('" see " , " no "', "« voir » , « non »", [0, 1, 2, 3, 4, 5, 6], "« voir » , « non »"),
+        ('" yes " and " no "', '« oui » et " non »', [0, 1, 2, 3, 4, 5, 6], "« oui » et « non »"),
+        # Brackets.
+        ("here ( in May ) and there .", "ici ( en mai et là .", [0, 1, 2, 3, 5, 6, 7], "ici ( en mai ) et là ."),
+        ("here ( in May ) and there .", "ici en mai ) et là .", [0, 2, 3, 4, 5, 6, 7], "ici ( en mai ) et là ."),
+        ("( a ) or ( b )", "( a ) ou b )", [0, 1, 2, 3, 5, 6], "( a ) ou ( b )"),
+        ("( a ) or ( b )", "( a ou ( b )", [0, 1, 3, 4, 5, 6], "( a ) ou ( b )"),
+        ("a ) or ( b", "a ) ou b", [0, 1, 2, 4], "a ) ou b"),
         # What is there twice in succession.
         ("the house of Anna", "la maison maison d' Anna", [0, 1, 1, 2, 3], "la maison d' Anna"),
         ("the house , Anna", "la maison , la maison , Anna", [0, 1, 2, 0, 1, 2, 3], "la maison , Anna"),

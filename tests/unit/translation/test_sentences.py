@@ -103,6 +103,10 @@ def test_english(line: str) -> None:
         ("I ❤️ this place", ["I ❤️ this place"]),
         ("Add 2 tbsp. oil and 1 oz. salt", ["Add 2 tbsp. oil and 1 oz. salt"]),
         ("I want 🍕 for dinner", ["I want 🍕 for dinner"]),
+        ("Step 1: Open the app. Step 2: Wait.", ["Step 1:", "Open the app.", "Step 2:", "Wait."]),
+        ("Chapter 4: A dog", ["Chapter 4:", "A dog"]),
+        ("Bus 5: at noon", ["Bus 5: at noon"]),
+        ("Come at 4 p.m. EST. It is late.", ["Come at 4 p.m. EST.", "It is late."]),
         ("Q: What is it?", ["Q:", "What is it?"]),
     ],
 )
