@@ -157,11 +157,27 @@ BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
 """Presets whose sizes depend on the amount of text: the settings that differ if there are fewer training pairs than this."""
 
 
-def preset_for(name: str, pairs: int | None = None) -> dict[str, dict[str, Any]]:
-    """Return the settings of a preset for this number of training pairs; its usual ones if the number is None."""
-    further = next((more for limit, more in BY_PAIRS.get(name, ()) if pairs is not None and pairs < limit), {})
-    preset = PRESETS[name]
-    return {section: {**preset.get(section, {}), **further.get(section, {})} for section in {**preset, **further}}
+_FURTHER = {"learning_rate": 1e-3, "dropout": 0.3, "weight_average": 0.99}
+FURTHER: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
+    "memory": tuple(
+        (limit, {"training": {**_FURTHER, "max_epochs": epochs}})
+        for limit, epochs in ((4_000, 15), (12_000, 10), (50_000, 8), (200_000, 4), (10**12, 2))
+    )
+}
+"""As `BY_PAIRS`, the settings that differ if a trained model is trained further: fewer epochs, and a shorter average."""
+
+
+def preset_for(name: str, pairs: int | None = None, further: bool = False) -> dict[str, dict[str, Any]]:
+    """Return the settings of a preset for this number of training pairs; its usual ones if the number is None.
+
+    `further` says that a trained model is trained further.
+    """
+    settings = {section: dict(keys) for section, keys in PRESETS[name].items()}
+    for table in (BY_PAIRS, FURTHER) if further else (BY_PAIRS,):
+        found = next((more for limit, more in table.get(name, ()) if pairs is not None and pairs < limit), {})
+        for section, keys in found.items():
+            settings.setdefault(section, {}).update(keys)
+    return settings
 
 
 PRESET_PURPOSE: dict[str, str] = {

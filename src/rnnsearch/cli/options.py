@@ -299,10 +299,12 @@ def settings(
     assignments: Sequence[str] | None,
     pairs: int | None = None,
     again: bool = False,
+    further: bool = False,
 ) -> Config:
     """Return the settings of a command: the preset, then the file, then `--set`; later ones override earlier ones.
 
-    `pairs` is the number of training pairs, see `from_preset`. `again` says that the file will be read again.
+    `pairs` is the number of training pairs, see `from_preset`. `again` says that the file will be read again, and `further`
+    that a trained model is trained further.
     """
     from rnnsearch.config import from_dict, from_preset, merge
     from rnnsearch.data.inputs import check_repeatable
@@ -312,7 +314,7 @@ def settings(
 
     requested = _overrides(config_file, assignments)
     from_preset(preset)  # an unknown preset is reported first
-    return from_dict(merge(preset_for(preset, pairs), requested))
+    return from_dict(merge(preset_for(preset, pairs, further), requested))
 
 
 def preset_of(given: str | None, sources: Sequence[Path], targets: Sequence[Path]) -> str:

@@ -126,7 +126,8 @@ def command(
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
     preset = preset_of(preset, source, target)
     pairs = count_pairs(preset, source, target, set_, data)
-    configuration = settings(preset, config, set_, pairs, several or data is not None or start is not None)
+    again = several or data is not None or start is not None
+    configuration = settings(preset, config, set_, pairs, again, further=start is not None)
     _check(configuration, config, set_, several, **text)
     output = output or _named_after(configuration, source, target)
     _launch(configuration, processes, models)

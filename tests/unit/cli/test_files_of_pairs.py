@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Folders, Run, refused
-from rnnsearch.presets import BY_PAIRS
+from rnnsearch.presets import BY_PAIRS, FURTHER, preset_for
 from toy import toy_pairs
 
 TINY = [
@@ -133,3 +133,12 @@ def test_settings_follow_the_size_of_a_memory() -> None:
     limits = [limit for limit, _ in BY_PAIRS["memory"]]
     assert limits == sorted(limits)
     assert limits[-1] >= 10**9
+    assert limits == [limit for limit, _ in FURTHER["memory"]]
+
+
+@pytest.mark.parametrize("pairs", [100, 5_000, 30_000, 10**6])
+def test_a_trained_model_is_trained_further_for_fewer_epochs(pairs: int) -> None:
+    anew, further = (preset_for("memory", pairs, further)["training"] for further in (False, True))
+    assert further["max_epochs"] < anew["max_epochs"]
+    assert further["learning_rate"] < anew["learning_rate"]
+    assert preset_for("small", pairs, further=True) == preset_for("small", pairs)
