@@ -44,6 +44,13 @@ def test_it_knows_french(translator: Translator) -> None:
     assert {line: translator.translate(line).text for line in FRENCH} == FRENCH
 
 
+def test_the_readme_shows_its_translation(translator: Translator) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"echo '(.+)' \| rnnsearch translate\n```\n\n```text\n(.+)\n```", readme)
+    assert shown
+    assert translator.translate(shown[1]).text == shown[2]
+
+
 def test_the_other_knows_english(back: Translator) -> None:
     assert {line: back.translate(line).text for line in ENGLISH} == ENGLISH
     translation = back.translate("J'ai une voiture rouge.")
