@@ -40,6 +40,17 @@ _TITLED = Expression(
     r"(?<![\p{L}\p{N}])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?|Miss|M\.|Mme|Mlle|Pr)[ \u00a0]"
     r"(?<name>(?:O['’])?\p{Lu}\p{Ll}+(?: (?:O['’])?\p{Lu}\p{Ll}+)?)(?![\p{L}\p{N}-]|['’](?!s\b)\p{L})"
 )
+_RELATIVES = (
+    "cat|dog|horse|rabbit|hamster|parrot|son|daughter|wife|husband|friend|brother|sister|neighbour|neighbor|colleague|boss|uncle|aunt"
+    "|cousin|nephew|niece|teacher|chat|chatte|chien|chienne|cheval|lapin|fils|fille|femme|mari|amie?|frère|sœur|voisine?|collègue"
+    "|patron|oncle|tante|cousine|neveu|nièce|professeure?"
+)
+_INTRODUCED = Expression(
+    rf"(?<!\w)(?:(?i:my|your|his|her|our|their|mon|ma|ton|ta|son|sa|notre|votre|leur) (?:\p{{Ll}}+ )?(?:{_RELATIVES})"
+    r"|(?i:(?:am|is|are|was|were) called|name is|named|[mts]['’]appel(?:les?|lent|ait)|nommée?|appelée?|prénommée?)) "
+    r"(?P<name>\p{Lu}\p{Ll}+)(?![\p{L}\p{N}_@&-]|['’](?!s\b)\p{L}|\.\p{L})"
+)
+"""Words after which a word with a capital is a name, as in *my cat Whiskers*."""
 _CAPITALIZED = r"(?:O['’]|D['’])?\p{Lu}\p{L}*\p{Ll}(?:-\p{Lu}\p{Ll}+)*"
 _FULL_NAME = Expression(
     rf"(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-])(?P<first>{_CAPITALIZED})(?: \p{{Lu}}\.){{0,2}}"
@@ -83,9 +94,14 @@ def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
 
 
 def find_titled_names(line: str) -> list[Span]:
-    """Return the spans of the names after titles, such as *Brown* in *Dr. Brown*, which a model may know as a word."""
-    names = [title.span("name") for title in _TITLED.finditer(line)]
-    return [(start, stop) for start, stop in names if line[start:stop].split(" ")[0] not in _OFFICES]
+    """Return the spans of names that a model may know as words: *Brown* in *Dr. Brown*, *Whiskers* in *my cat Whiskers*.
+
+    A model knows common first names.
+    """
+    titled = [title.span("name") for title in _TITLED.finditer(line)]
+    names = [(start, stop) for start, stop in titled if line[start:stop].split(" ")[0] not in _OFFICES]
+    further = [name.span("name") for name in _INTRODUCED.finditer(line) if name["name"] not in _first_names() | _NO_SURNAMES]
+    return sorted({*names, *further})
 
 
 def find_full_names(line: str, is_known: Test) -> list[Span]:

@@ -102,6 +102,8 @@ _PATTERNS = (
     r"(?<=(?i:version|release|python|java|usb|bluetooth|android|windows|ios|html|web)[ \u00a0])\d+\.\d+(?!\w)",
     r"(?<![\w.,])\d+(?:[.,]\d+)?[\"”″](?: ?[x×] ?\d+(?:[.,]\d+)?[\"”″])+",  # 10" x 12"
     r"(?<=\d ?(?:[ap]\.?m\.?)? )(?:[ECMP][SD]T|GMT|UTC|CES?T|BST|JST)(?!\w)",  # time zones
+    r"(?<=(?<!\w)(?i:an?|grade|got|une?|note) )[A-F][+−-](?!\w)",  # an A+
+    r"(?<=(?<!\w)(?i:art|chapter|ex|exerci[cs]e|fig|figure|no|p|page|pp|q|question|section|table|n°)\.? ?)\d+[a-z](?!\w)",
     r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
@@ -111,7 +113,7 @@ _PATTERNS = (
 _PATTERN = Expression("|".join(_PATTERNS))
 _TRIGGER = Expression(
     rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
-    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|\p{L}-\p{Lu}|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|\p{L}-\p{Lu}|(?<!\w)[A-F][+−-](?!\w)|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")

@@ -150,7 +150,17 @@ def find_quantities(line: str, language: str) -> list[QuantitySpan]:
         quantity = _quantity(match, notation)
         if quantity is not None:
             quantities.append(QuantitySpan(match.start(), match.end(), quantity))
+    if notation is _ENGLISH and _FRENCH_PRICE.search(line):
+        prices = [one for one in find_quantities(line, "fr") if _FRENCH_PRICE.fullmatch(line, one.start, one.stop)]
+        others = [
+            one for one in quantities if not any(price.start < one.stop and one.start < price.stop for price in prices)
+        ]
+        return sorted([*others, *prices])
     return quantities
+
+
+_FRENCH_PRICE = regex.compile(r"\d+,\d{1,2}[ \u00a0\u202f]?[€$£]")
+"""A price as French writes it, which is in English text as well."""
 
 
 @functools.cache

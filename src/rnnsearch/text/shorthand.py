@@ -267,6 +267,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         (("No.", "no."), Expression(r"(?<!\w)[Nn]o\. ?(?=\d)"), "number "),
         # A quotation mark after a number that closes no quotation; of 6'2", both signs are kept.
         (('"',), Expression(r"(?<=^[^\"]*(?<!['’]\d{0,2})\d)\"(?=[^\"\w]*(?:\s[^\"]*)?$)"), " inches"),
+        (("ig.",), Expression(rf"(?<!\w)([Ff])ig\.{_GAP}?(?=\d)"), r"\1igure "),
         (("24/7",), Expression(r"(?<![\w/])24/7(?![\w/])"), "24 hours a day, 7 days a week"),
         (("/h",), Expression(r"(?<=\d)/h(?:ou)?r(?![\w/])"), " per hour"),
         (("/mo",), Expression(r"(?<=\d)/mo(?![\w/])"), " per month"),
@@ -290,6 +291,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "fr": (
         (("@",), Expression(r"(?<=\s)@(?=\s)"), "à"),
+        (("ig.",), Expression(rf"(?<!\w)([Ff])ig\.{_GAP}?(?=\d)"), r"\1igure "),
         (("24",), Expression(rf"(?<![\w/])24{_GAP}?h?{_GAP}?/{_GAP}?24(?:{_GAP}?h)?(?![\w/])"), "24 heures sur 24"),
         (("7",), Expression(rf"(?<![\w/])7{_GAP}?(?:j|jours)?{_GAP}?/{_GAP}?7(?:{_GAP}?j)?(?![\w/])"), "7 jours sur 7"),
         (("7",), Expression(rf"(?<![\w/])([56]){_GAP}?(?:j|jours){_GAP}?/{_GAP}?7(?![\w/])"), r"\1 jours sur 7"),

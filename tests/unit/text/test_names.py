@@ -91,6 +91,8 @@ def test_first_names_with_a_surname(line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("Dr. Brown will see you", ["Brown"]),
+        ("My cat Whiskers and his old dog Rex's toys, a friend named Snow", ["Whiskers", "Rex", "Snow"]),
+        ("mon chat Minou s'appelait Minet, ma sœur Marie, mon ami Monday", ["Minou", "Minet"]),
         ("Ask Mr White, Mrs. Green's son and Miss Black.", ["White", "Green", "Black"]),
         ("Dr. Emmett Brown", ["Emmett Brown"]),
         ("Je cherche M. Blanc et Mme Petit.", ["Blanc", "Petit"]),

@@ -124,6 +124,16 @@ def test_what_is_kept(text: str, language: str) -> None:
         assert all(line[span.start : span.stop] == span.text for span in found)
 
 
+def test_grades_and_letters_after_numbers() -> None:
+    """Some spans show only by the word before them."""
+    assert [span.text for span in find_protected("She got an A+ on p. 3a, question 2b.", "en")] == ["A+", "3a", "2b"]
+
+
+def test_prices_in_french_notation() -> None:
+    found = find_protected("I paid 3,50 € and 1,200 € for 2,000 of them.", "en")
+    assert [(span.text, span.written("en")) for span in found[:2]] == [("3,50 €", "€3.50"), ("1,200 €", "€1,200")]
+
+
 def test_years_without_their_century() -> None:
     """An apostrophe before a year belongs to it; one before a quotation does not."""
     assert [span.text for span in find_protected("Born in '92, since ’99.", "en")] == ["'92", "’99"]

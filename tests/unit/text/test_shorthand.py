@@ -23,6 +23,7 @@ from rnnsearch.text.shorthand import spelled_out
         ("en", "See ya, Ya. Sat 10-2, Sun 9am, Fri 5:30", "See you, Ya. Saturday 10-2, Sunday 9am, Friday 5:30"),
         ("fr", "lun.-ven. 9h-17h30, sam. 10h-14h", "du lundi au vendredi 9h-17h30, samedi 10h-14h"),
         ("en", "between $10-$15, or €5.50 – €7; 10-15", "between $10 and $15, or €5.50 to €7; 10-15"),
+        ("en", "See fig. 3a, Fig.2 and a fig.", "See figure 3a, Figure 2 and a fig."),
         ("en", "and/or, c/o, 5 W/m", "and/or, c/o, 5 W/m"),
         ("fr", "RDV @ 17h", "Rendez-vous à 17h"),
         ("de", "um @ 5", "um @ 5"),
