@@ -52,9 +52,9 @@ _INTRODUCED = Expression(
 )
 """Words after which a word with a capital is a name, as in *my cat Whiskers*."""
 _CAPITALIZED = r"(?:O['’]|D['’])?\p{Lu}\p{L}*\p{Ll}(?:-\p{Lu}\p{Ll}+)*"
-_FULL_NAME = Expression(
-    rf"(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-])(?P<first>{_CAPITALIZED})(?: \p{{Lu}}\.){{0,2}}"
-    rf"(?: (?:{'|'.join(sorted(_PARTICLES))})){{0,2}} "
+_FIRST = Expression(rf"(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-]){_CAPITALIZED}")
+_AFTER_FIRST = Expression(
+    rf"(?: \p{{Lu}}\.){{0,2}}(?: (?:{'|'.join(sorted(_PARTICLES))}|Al|De|Di|El|La|Le|Van|Von)){{0,2}} "
     rf"(?P<last>{_CAPITALIZED})(?![\p{{L}}\p{{N}}_@&-]|['’](?!s\b)\p{{L}}|\.\p{{L}})"
 )
 _NO_SURNAMES = frozenset(
@@ -106,14 +106,17 @@ def find_titled_names(line: str) -> list[Span]:
 
 def find_full_names(line: str, is_known: Test) -> list[Span]:
     """Return the spans of common first names with a surname, such as *Tim Cook*; `is_known` is that of `find_names`."""
-    first_names = _first_names()
-    names = [
-        name.span()
-        for name in _FULL_NAME.finditer(line)
-        if name["first"].split("-")[0] in first_names
-        and name["last"] not in _NO_SURNAMES
-        and not _SOVEREIGNS.search(line, max(0, name.start() - _NEAR), name.start())
-    ]
+    names: list[Span] = []
+    for first in _FIRST.finditer(line):
+        start, stop = first.span()
+        follows_another = bool(names) and start < names[-1][1]
+        if follows_another or _SOVEREIGNS.search(line, max(0, start - _NEAR), start):
+            continue
+        word = first[0]
+        while word.split("-")[0] in _first_names() and (more := _AFTER_FIRST.match(line, stop)):
+            word, stop = more["last"], stop if more["last"] in _NO_SURNAMES else more.end()
+        if stop > first.end():
+            names.append((start, stop))
     starts = [0, *(stop for _, stop in names)]
     rest = "".join(line[start:stop] for start, stop in zip(starts, [*(start for start, _ in names), None], strict=True))
     return [] if names and _is_headline(rest, is_known) else names[:MOST_NAMES]

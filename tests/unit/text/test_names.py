@@ -75,6 +75,15 @@ def test_names(line: str, expected: list[str]) -> None:
     [
         ("Tim London met Emma German in London", ["Tim London", "Emma German"]),
         ("see Kate Save's car, John F. London, Jean-Claude Car", ["Kate Save", "John F. London", "Jean-Claude Car"]),
+        (
+            "see President Emma London, Martin Luther King, Mary Jane Save and Marine Le Pen",
+            [
+                "Emma London",
+                "Martin Luther King",
+                "Mary Jane Save",
+                "Marine Le Pen",
+            ],
+        ),
         ("see Vincent van Gogh and Tim and Paul, Will London", ["Vincent van Gogh"]),
         ("I meet Emma Monday at King Charles London and Charles Bridge", []),
         ("Rob German Meet President", ["Rob German"]),
