@@ -113,8 +113,11 @@ def find_full_names(line: str, is_known: Test) -> list[Span]:
         if follows_another or _SOVEREIGNS.search(line, max(0, start - _NEAR), start):
             continue
         word = first[0]
-        while word.split("-")[0] in _first_names() and (more := _AFTER_FIRST.match(line, stop)):
-            word, stop = more["last"], stop if more["last"] in _NO_SURNAMES else more.end()
+        while word.split("-")[0] in _first_names():
+            surname = _AFTER_FIRST.match(line, stop)
+            if surname is None or surname["last"] in _NO_SURNAMES:
+                break
+            word, stop = surname["last"], surname.end()
         if stop > first.end():
             names.append((start, stop))
     starts = [0, *(stop for _, stop in names)]

@@ -73,11 +73,11 @@ _PATTERNS = (
     r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
     r"(?:https?|ftps?|file|ssh|git|s3|wss?)://[^\s<>\"«»“”]+" + _END_OF_ADDRESS,  # addresses
     r"(?:mailto:|tel:)\S+" + _END_OF_ADDRESS,
-    r"[\w.+-]*\w@\w[\w-]*(?:\.\w[\w-]*)+",
+    r"(?<![\w.+-])[\w.+-]*\w@\w[\w-]*(?:\.\w[\w-]*)+",
     rf"(?<![\w@.])(?:www\.[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+(?:{_DOMAINS}))(?::\d+)?(?:/[^\s<>\"«»“”]*)?(?![\w@])"
     + _END_OF_ADDRESS,
-    r"(?<![^\s(\[\"'«“:])(?!\d+[%!?]|[A-Z]{1,3}\$\d|[A-Za-z]+[!?]\d{1,2}(?!\w))(?=\S*[A-Za-z])(?=\S*\d)"  # passwords
-    r"[A-Za-z\d]+(?:[!#$%&*?^@]+[A-Za-z\d]+)+(?!\w)",
+    r"(?<![^\s(\[\"'«“:])(?!\d+[%!?]|[A-Z]{1,3}\$\d|[A-Za-z]+[!?]\d{1,2}(?!\w))"  # passwords
+    r"(?=[A-Za-z\d!#$%&*?^@]*[A-Za-z])(?=[A-Za-z\d!#$%&*?^@]*\d)[A-Za-z\d]+(?:[!#$%&*?^@]+[A-Za-z\d]+)+(?!\w)",
     r"(?<![\w/])(?:[A-Za-z]:\\|\\\\)[^\s<>:\"|?*]+" + _END_OF_ADDRESS,  # paths and names of files
     r"(?<![\w/])(?:~|\.{1,2})/(?:[\w.@%+-]+/)*(?:[\w.@%+-]*\w/?)?|(?<![^\s(\[\"'«“])/[a-z][\w.@%+-]*(?:/[\w.@%+-]*\w)*/?"
     + _END_OF_ADDRESS,
@@ -113,7 +113,7 @@ _PATTERNS = (
 _PATTERN = Expression("|".join(_PATTERNS))
 _TRIGGER = Expression(
     rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
-    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|\p{L}-\p{Lu}|(?<!\w)[A-F][+−-](?!\w)|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|-(?:d[eu]|des|en|l[ae]s?|lès|sous|sur|aux|upon)-\p{Lu}|(?:Notre|Anne|Jean|Marie)-\p{Lu}|(?<!\w)[A-F][+−-](?!\w)|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
